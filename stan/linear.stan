@@ -1,0 +1,23 @@
+// Linear regression with normal errors, for data whose rows may be linked wrongly.
+//
+// What you may edit: the priors, the likelihood, new parameters and generated quantities.
+// What must stay: the names N, D, X and alpha in `data`, and `vector[N] y` in `parameters`.
+//   y is the response in the order of the rows of X. unshuffle sets it anew whenever a link changes and
+//   never samples it, so it needs no prior. alpha is the temperature: it multiplies the likelihood, never a prior.
+// After changing the likelihood, set `model.family` in the config to match (or to "stan").
+data {
+  int<lower=1> N;                  // rows
+  int<lower=1> D;                  // columns of X, the intercept included
+  matrix[N, D] X;
+  real<lower=0, upper=1> alpha;
+}
+parameters {
+  vector[D] beta;
+  real<lower=0> sigma2;
+  vector[N] y;
+}
+model {
+  beta ~ normal(0, sqrt(1000));
+  sigma2 ~ normal(0, sqrt(1000));
+  target += alpha * normal_id_glm_lpdf(y | X, 0, beta, sqrt(sigma2));
+}
