@@ -1,0 +1,206 @@
+//! The two quantile functions the diagnostics need: of the normal and of the beta distribution.
+
+use std::f64::consts::PI;
+
+/// Standard normal quantile by Wichura's AS 241 (PPND16), accurate to about 1e-16 relative.
+pub(super) fn normal_quantile(probability: f64) -> f64 {
+    let q = probability - 0.5;
+    if q.abs() <= 0.425 {
+        return q * ratio(&CENTRE, 0.180625 - q * q);
+    }
+    let r = (-probability.min(1.0 - probability).ln()).sqrt();
+    let x = if r <= 5.0 {
+        ratio(&SHOULDER, r - 1.6)
+    } else {
+        ratio(&TAIL, r - 5.0)
+    };
+    x.copysign(q)
+}
+
+/// Numerator and denominator of a rational approximation, lowest power first.
+type Rational = [[f64; 8]; 2];
+
+fn ratio([numerator, denominator]: &Rational, r: f64) -> f64 {
+    let horner =
+        |coefficients: &[f64; 8]| coefficients.iter().rev().fold(0.0, |sum, c| sum * r + c);
+    horner(numerator) / horner(denominator)
+}
+
+const CENTRE: Rational = [
+    [
+        3.387_132_872_796_366_5,
+        1.331_416_678_917_843_8e2,
+        1.971_590_950_306_551_3e3,
+        1.373_169_376_550_946e4,
+        4.592_195_393_154_987e4,
+        6.726_577_092_700_87e4,
+        3.343_057_558_358_813e4,
+        2.509_080_928_730_122_7e3,
+    ],
+    [
+        1.0,
+        4.231_333_070_160_091e1,
+        6.871_870_074_920_579e2,
+        5.394_196_021_424_751e3,
+        2.121_379_430_158_659_7e4,
+        3.930_789_580_009_271e4,
+        2.872_908_573_572_194_3e4,
+        5.226_495_278_852_854e3,
+    ],
+];
+
+const SHOULDER: Rational = [
+    [
+        1.423_437_110_749_683_5,
+        4.630_337_846_156_546,
+        5.769_497_221_460_691,
+        3.647_848_324_763_204_5,
+        1.270_458_252_452_368_4,
+        2.417_807_251_774_506e-1,
+        2.272_384_498_926_918_4e-2,
+        7.745_450_142_783_414e-4,
+    ],
+    [
+        1.0,
+        2.053_191_626_637_759,
+        1.676_384_830_183_803_8,
+        6.897_673_349_851e-1,
+        1.481_039_764_274_800_8e-1,
+        1.519_866_656_361_645_7e-2,
+        5.475_938_084_995_345e-4,
+        1.050_750_071_644_416_9e-9,
+    ],
+];
+
+const TAIL: Rational = [
+    [
+        6.657_904_643_501_103,
+        5.463_784_911_164_114,
+        1.784_826_539_917_291_3,
+        2.965_605_718_285_048_7e-1,
+        2.653_218_952_657_612_4e-2,
+        1.242_660_947_388_078_4e-3,
+        2.711_555_568_743_487_6e-5,
+        2.010_334_399_292_288_1e-7,
+    ],
+    [
+        1.0,
+        5.998_322_065_558_88e-1,
+        1.369_298_809_227_358e-1,
+        1.487_536_129_085_061_5e-2,
+        7.868_691_311_456_133e-4,
+        1.846_318_317_510_054_8e-5,
+        1.421_511_758_316_446e-7,
+        2.044_263_103_389_939_8e-15,
+    ],
+];
+
+/// Quantile of the beta distribution with shapes `a` and `b`, by bisection: it is needed twice per quantity, not per draw.
+pub(super) fn beta_quantile(probability: f64, a: f64, b: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if beta_cdf(middle, a, b) < probability {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// Regularised incomplete beta function I_x(a, b), by Lentz's method on its continued fraction (DLMF 8.17.22).
+fn beta_cdf(x: f64, a: f64, b: f64) -> f64 {
+    // The fraction converges quickly only below the mean.
+    if x > (a + 1.0) / (a + b + 2.0) {
+        return 1.0 - beta_cdf(1.0 - x, b, a);
+    }
+    if x <= 0.0 {
+        return 0.0;
+    }
+    let away_from_zero = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
+    let mut c = 1.0;
+    let mut d = 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0));
+    let mut fraction = d;
+    let mut m = 0.0;
+    loop {
+        m += 1.0;
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        let mut last_factor = 1.0;
+        for coefficient in [even, odd] {
+            d = 1.0 / away_from_zero(1.0 + coefficient * d);
+            c = away_from_zero(1.0 + coefficient / c);
+            last_factor = c * d;
+            fraction *= last_factor;
+        }
+        // About sqrt(a + b) terms are needed; the bound only guards against shapes that are not numbers.
+        if (last_factor - 1.0).abs() < 1e-15 || m > 1e5 {
+            break;
+        }
+    }
+    let log_beta = ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b);
+    (a * x.ln() + b * (-x).ln_1p() - log_beta).exp() * fraction / a
+}
+
+/// Logarithm of the gamma function of a positive number: Stirling's series, after the recurrence has made the number large.
+fn ln_gamma(x: f64) -> f64 {
+    if x < 15.0 {
+        return ln_gamma(x + 1.0) - x.ln();
+    }
+    let r = 1.0 / (x * x);
+    let series =
+        (1.0 / 12.0 - r * (1.0 / 360.0 - r * (1.0 / 1260.0 - r * (1.0 / 1680.0 - r / 1188.0)))) / x;
+    (x - 0.5) * x.ln() - x + 0.5 * (2.0 * PI).ln() + series
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected values are those of SciPy 1.x `norm.ppf`.
+    #[test]
+    fn normal_quantile_in_centre_shoulders_and_tails() {
+        for (probability, expected) in [
+            (0.5, 0.0),
+            (0.3, -0.5244005127080409),
+            (0.05, -1.6448536269514729),
+            (0.975, 1.959963984540054),
+            (1e-3, -3.090232306167813),
+            (1e-9, -5.9978070150076865),
+            (1e-12, -7.034483825301131),
+            (1.0 - 1e-6, 4.753424308817087),
+        ] {
+            let quantile = normal_quantile(probability);
+            assert!(
+                (quantile - expected).abs() < 1e-13,
+                "{probability}: {quantile} {expected}"
+            );
+        }
+    }
+
+    /// Expected values are those of SciPy 1.x `beta.ppf`.
+    #[test]
+    fn beta_quantile_for_small_large_and_skewed_shapes() {
+        for (probability, a, b, expected) in [
+            (0.1586553, 2.0, 3.0, 0.18530113734156411),
+            (0.8413447, 2.0, 3.0, 0.6184023828714598),
+            (0.1586553, 177.8, 3360.4, 0.04658177844922007),
+            (0.8413447, 50.0, 1.5, 0.9917367056794386),
+            (0.5, 7000.5, 7000.5, 0.5),
+        ] {
+            let quantile = beta_quantile(probability, a, b);
+            assert!(
+                (quantile - expected).abs() < 1e-12,
+                "{probability} {a} {b}: {quantile} {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn ln_gamma_of_known_arguments() {
+        assert!((ln_gamma(0.5) - PI.sqrt().ln()).abs() < 1e-14);
+        assert!(ln_gamma(1.0).abs() < 1e-14);
+        assert!((ln_gamma(11.0) - 3_628_800f64.ln()).abs() < 1e-13);
+    }
+}
