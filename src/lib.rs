@@ -1,8 +1,21 @@
 //! Bayesian regression when some rows of a linked data set are linked wrongly.
+//!
+//! A fit alternates two steps: [`hmc`] samples the parameters of a Stan program given the links (Step 1), and
+//! [`permutation`] samples the links given the parameters (Step 2); [`chain`] puts them together.
+
 pub mod adapt;
+pub mod baseline;
+pub mod chain;
+pub mod cli;
 pub mod config;
 pub mod data;
 pub mod diagnostics;
+pub mod draws;
+pub mod fit;
 pub mod hmc;
 pub mod model;
 pub mod permutation;
+pub mod rng;
+pub mod run;
+pub mod stan;
+pub mod summary;

@@ -20,7 +20,6 @@ pub struct Run<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
     pub model: &'a StanModel,
-    pub stan_version: (u32, u32, u32),
     pub output: &'a Path,
     pub num_threads: usize,
     /// Set by Ctrl-C; every chain ends after its current iteration.
@@ -113,7 +112,7 @@ impl Run<'_> {
         let sampler = &self.config.sampler;
         ChainHeader {
             model: self.model.name().to_string(),
-            stan_version: self.stan_version,
+            stan_version: self.model.stan_version(),
             num_draws: sampler.draws,
             num_warmup: sampler.warmup,
             thin: sampler.thin,

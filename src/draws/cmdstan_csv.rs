@@ -25,7 +25,8 @@ const FLUSH_EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub struct ChainHeader {
     pub model: String,
-    pub stan_version: (u32, u32, u32),
+    /// Dotted, as 2.35.0.
+    pub stan_version: String,
     pub num_draws: usize,
     pub num_warmup: usize,
     pub thin: usize,
@@ -127,7 +128,8 @@ impl CsvWriter {
 impl ChainHeader {
     /// The comment lines, split where the number of draws stands.
     fn comments(&self) -> (String, String) {
-        let (major, minor, patch) = self.stan_version;
+        let mut version = self.stan_version.split('.').chain(["0"; 3]);
+        let [major, minor, patch] = std::array::from_fn(|_| version.next().unwrap_or("0"));
         let before = format!(
             "# stan_version_major = {major}\n\
              # stan_version_minor = {minor}\n\

@@ -122,6 +122,13 @@ impl StanModel {
         self.model.name().unwrap_or("model")
     }
 
+    /// As the compiled library tells it, for example 2.35.0.
+    pub fn stan_version(&self) -> String {
+        let info = self.model.info().to_string_lossy();
+        let line = info.lines().find_map(|line| line.strip_prefix("Stan version:"));
+        line.unwrap_or("0.0.0").trim().to_string()
+    }
+
     pub fn label(&self) -> &str {
         &self.label
     }

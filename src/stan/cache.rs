@@ -81,6 +81,13 @@ impl Cache {
         Ok(entry)
     }
 
+    pub fn check_writable(&self) -> Result<(), StanError> {
+        create_dir(&self.root)?;
+        tempfile::tempfile_in(&self.root)
+            .map(drop)
+            .map_err(|source| cache_error("write to", &self.root, source))
+    }
+
     /// Where a failed build of `key` leaves its logs.
     pub fn failed(&self, key: &str) -> PathBuf {
         self.root.join("failed").join(key)

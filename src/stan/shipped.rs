@@ -14,9 +14,28 @@ const MODELS: &[ShippedModel] = &[ShippedModel {
     stan: include_str!("../../stan/linear.stan"),
 }];
 
+/// Our implementation of BridgeStan's C interface.
+pub(super) const BRIDGE: &str = include_str!("../../stan/bridge/bridge.cpp");
+/// Takes the place of Stan's own header of the same name, which includes far more than a model needs.
+pub(super) const MODEL_HEADER: &str = include_str!("../../stan/bridge/model_header.hpp");
+
+/// Engel's households, for a first fit.
+pub const EXAMPLE_DATA: &str = include_str!("../../configs/data/engel.csv");
+
 impl ShippedModel {
     pub fn source(&self) -> StanSource {
         StanSource::from_text(&format!("{}.stan", self.name), self.stan)
+    }
+
+    /// A config to edit, for a copy of this model and of the example data beside it.
+    pub fn starting_config(&self) -> String {
+        let config = serde_json::json!({
+            "name": self.name,
+            "model": { "stan": format!("{}.stan", self.name) },
+            "data": { "file": "example.csv", "response": "log_food", "predictors": ["log_income"] },
+            "permutation": { "update": { "name": "none" } },
+        });
+        serde_json::to_string_pretty(&config).expect("plain JSON") + "\n"
     }
 }
 

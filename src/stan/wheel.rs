@@ -45,6 +45,20 @@ impl Wheel {
         self.root.join("httpstan/lib")
     }
 
+    /// Names the first file that is gone, or what is there.
+    pub fn check_files(&self) -> Result<String, String> {
+        let needed = [
+            self.stanc(),
+            self.include().join("stan/model/model_header.hpp"),
+            self.include().join("Eigen/Dense"),
+            self.lib().join("libtbb.so.2"),
+        ];
+        match needed.iter().find(|path| !path.is_file()) {
+            Some(missing) => Err(missing.display().to_string()),
+            None => Ok(self.include().display().to_string()),
+        }
+    }
+
     pub fn root(&self) -> &Path {
         &self.root
     }

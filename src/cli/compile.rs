@@ -1,0 +1,38 @@
+//! `unshuffle compile`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ToolchainArgs;
+use super::failure::Failure;
+use super::fit::compiler;
+use super::progress::BuildProgress;
+use crate::stan::{StanSource, shipped_model};
+
+#[derive(Debug, Args)]
+pub(super) struct CompileArgs {
+    /// Stan programs: paths of .stan files, or names of shipped models
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    toolchain: ToolchainArgs,
+}
+
+pub(super) fn compile(args: CompileArgs) -> Result<(), Failure> {
+    let observer = BuildProgress::new();
+    let compiler = compiler(&args.toolchain, &observer)?;
+    for file in &args.files {
+        let source = match shipped_model(&file.to_string_lossy()) {
+            Some(model) => model.source(),
+            None => StanSource::from_file(file)?,
+        };
+        let compiled = compiler.compile(&source)?;
+        let how = match compiled.took {
+            Some(took) => format!("compiled in {:.1} s", took.as_secs_f64()),
+            None => "unchanged, already compiled".to_string(),
+        };
+        println!("{}: {how}: {}", source.label, compiled.library.display());
+    }
+    Ok(())
+}

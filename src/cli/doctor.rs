@@ -1,0 +1,34 @@
+//! `unshuffle doctor`.
+
+use clap::Args;
+
+use super::ToolchainArgs;
+use super::failure::Failure;
+use super::progress::BuildProgress;
+use crate::stan;
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorArgs {
+    #[command(flatten)]
+    toolchain: ToolchainArgs,
+}
+
+pub(super) fn doctor(args: DoctorArgs) -> Result<(), Failure> {
+    let observer = BuildProgress::new();
+    let bridgestan = args.toolchain.bridgestan.as_deref();
+    let mut healthy = true;
+    for check in stan::doctor(bridgestan, args.toolchain.jobs, &observer) {
+        match check.outcome {
+            Ok(found) => println!("ok      {:<18} {found}", check.what),
+            Err(remedy) => {
+                healthy = false;
+                println!("FAILED  {:<18} {remedy}", check.what);
+            }
+        }
+    }
+    if healthy {
+        println!("Everything a fit needs is there.");
+        return Ok(());
+    }
+    Err(Failure::toolchain())
+}

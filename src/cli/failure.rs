@@ -1,0 +1,97 @@
+//! From an error to one clear sentence and an exit code.
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use crate::chain::ChainError;
+use crate::config::ConfigError;
+use crate::draws::DrawsError;
+use crate::fit::FitError;
+use crate::stan::StanError;
+
+/// Why the program ends with something else than 0.
+#[derive(Debug)]
+pub(super) struct Failure {
+    code: u8,
+    /// None when everything has been said already.
+    error: Option<anyhow::Error>,
+}
+
+impl Failure {
+    pub fn diagnostics() -> Failure {
+        Failure { code: 1, error: None }
+    }
+
+    pub fn toolchain() -> Failure {
+        Failure { code: 3, error: None }
+    }
+
+    pub fn interrupted() -> Failure {
+        Failure { code: 130, error: None }
+    }
+
+    pub fn user(message: String) -> Failure {
+        Failure {
+            code: 2,
+            error: Some(anyhow::anyhow!(message)),
+        }
+    }
+
+    /// Prints the sentence, and behind it the causes it does not tell itself.
+    pub fn report(self) -> ExitCode {
+        if let Some(error) = &self.error {
+            let mut text = error.to_string();
+            let mut cause = error.source();
+            while let Some(source) = cause {
+                let words = source.to_string();
+                if !text.contains(&words) {
+                    text = format!("{text}: {words}");
+                }
+                cause = source.source();
+            }
+            eprintln!("error: {text}");
+        }
+        ExitCode::from(self.code)
+    }
+
+    fn new(code: u8, error: impl Error + Send + Sync + 'static) -> Failure {
+        Failure {
+            code,
+            error: Some(error.into()),
+        }
+    }
+}
+
+impl From<StanError> for Failure {
+    fn from(error: StanError) -> Failure {
+        Failure::new(if error.is_program_error() { 2 } else { 3 }, error)
+    }
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Failure {
+        Failure::new(2, error)
+    }
+}
+
+impl From<DrawsError> for Failure {
+    fn from(error: DrawsError) -> Failure {
+        Failure::new(2, error)
+    }
+}
+
+impl From<FitError> for Failure {
+    fn from(error: FitError) -> Failure {
+        match error {
+            FitError::Stan(error) => error.into(),
+            FitError::Chain(ChainError::Model(error)) => Failure::new(2, error),
+            FitError::Chain(error) => Failure::new(4, error),
+            FitError::Config(_)
+            | FitError::Data(_)
+            | FitError::Model(_)
+            | FitError::Draws(_)
+            | FitError::OutputExists { .. }
+            | FitError::Write { .. } => Failure::new(2, error),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! `unshuffle fit` and `unshuffle check`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+
+use super::failure::Failure;
+use super::progress::{BuildProgress, ChainProgress};
+use super::{ToolchainArgs, default_threads, saved};
+use crate::config;
+use crate::diagnostics::Finding;
+use crate::fit::{Prepared, check_output, prepare};
+use crate::stan::{BuildObserver, Cache, Compiler, StanError, Toolchain, shipped_names};
+
+#[derive(Debug, Args)]
+struct ConfigArgs {
+    /// The JSON config
+    config: PathBuf,
+    /// Override one entry of the config, for example --set sampler.draws=500
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    #[command(flatten)]
+    toolchain: ToolchainArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct FitArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Replace the fit that is already in the output folder
+    #[arg(long)]
+    force: bool,
+    /// End with exit code 1 when the diagnostics find a problem
+    #[arg(long)]
+    strict: bool,
+    /// Chains at once; draws do not depend on it
+    #[arg(long, value_name = "N", default_value_t = default_threads())]
+    threads: usize,
+    /// No progress and no table
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+/// The compiler that the arguments ask for, with its toolchain fetched when it is not there yet.
+pub(super) fn compiler<'a>(
+    args: &ToolchainArgs,
+    observer: &'a dyn BuildObserver,
+) -> Result<Compiler<'a>, StanError> {
+    let cache = Cache::locate()?;
+    let named = args.bridgestan.as_deref().filter(|dir| !dir.as_os_str().is_empty());
+    let toolchain = Toolchain::find_or_fetch(named, &cache, observer)?;
+    Compiler::new(toolchain, cache, observer, args.jobs)
+}
+
+fn prepare_from(args: &ConfigArgs, config: config::Config) -> Result<Prepared, Failure> {
+    let observer = BuildProgress::new();
+    let compiler = compiler(&args.toolchain, &observer)?;
+    Ok(prepare(config, &compiler)?)
+}
+
+fn load(args: &ConfigArgs) -> Result<config::Config, Failure> {
+    Ok(config::load(&args.config, &args.settings, &shipped_names())?)
+}
+
+pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
+    let prepared = prepare_from(&args.config, load(&args.config)?)?;
+    let data = &prepared.data;
+    println!("config   {}", args.config.config.display());
+    println!(
+        "data     {}: {} rows, {} columns of X ({})",
+        prepared.config.data.file.display(),
+        data.num_rows(),
+        data.x.ncols(),
+        data.predictor_names.join(", ")
+    );
+    println!(
+        "model    {}: {} parameters to sample, {} saved quantities",
+        prepared.model.label(),
+        prepared.model.dim(),
+        prepared.model.output_names().len()
+    );
+    println!("stan     {}", prepared.toolchain);
+    println!("output   {}", prepared.config.output.display());
+    println!("Everything is ready to fit.");
+    Ok(())
+}
+
+pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
+    let config = load(&args.config)?;
+    check_output(&config.output, args.force)?;
+    let prepared = prepare_from(&args.config, config)?;
+    let stop = stop_on_interrupt();
+    let progress = ChainProgress::new(prepared.config.sampler.chains, args.quiet);
+    let fitted = prepared.fit(args.threads, &stop, &progress)?;
+    progress.finish();
+    if !args.quiet {
+        saved::print_summary(&fitted.summary);
+        println!();
+        saved::print_findings(&fitted.findings);
+    }
+    let output = prepared.config.output.display();
+    if fitted.interrupted {
+        let num_draws: usize = fitted.outcomes.iter().map(|chain| chain.num_draws).sum();
+        eprintln!("Interrupted: the {num_draws} draws so far are in {output}");
+        return Err(Failure::interrupted());
+    }
+    println!("Sampled in {:.1} s. Results: {output}", fitted.seconds);
+    if args.strict && fitted.findings.iter().any(Finding::is_problem) {
+        return Err(Failure::diagnostics());
+    }
+    Ok(())
+}
+
+/// The first Ctrl-C asks the chains to finish their iteration; a second one ends the program at once.
+fn stop_on_interrupt() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let handle = Arc::clone(&stop);
+    let set = ctrlc::set_handler(move || {
+        if handle.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("Stopping after the current iteration; press Ctrl-C again to stop at once.");
+    });
+    if let Err(error) = set {
+        eprintln!("warning: Ctrl-C will lose the draws, since its handler could not be set: {error}");
+    }
+    stop
+}

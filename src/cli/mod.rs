@@ -1,0 +1,89 @@
+//! The command line: arguments as typed, one module per command, and what exit codes mean.
+
+mod compile;
+mod doctor;
+mod failure;
+mod fit;
+mod init;
+mod progress;
+mod saved;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config;
+use failure::Failure;
+
+/// Bayesian regression when some rows of a linked data set are linked wrongly.
+#[derive(Debug, Parser)]
+#[command(name = "unshuffle", version, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 done, 1 diagnostics failed under --strict, 2 bad config, data or model, \
+                        3 toolchain, 4 sampler failure, 130 interrupted.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Fit a model as a JSON config says
+    Fit(fit::FitArgs),
+    /// Do everything that `fit` does before sampling
+    Check(fit::CheckArgs),
+    /// Compile Stan programs into the cache
+    Compile(compile::CompileArgs),
+    /// Print the summary of a finished fit, from its saved files
+    Summary(saved::SummaryArgs),
+    /// Say whether a finished fit can be trusted, from its saved files
+    Diagnose(saved::DiagnoseArgs),
+    /// Write a Stan program and a config to edit
+    Init(init::InitArgs),
+    /// Check that everything a fit needs is there, and say what to do if not
+    Doctor(doctor::DoctorArgs),
+    /// Print the JSON Schema of a config
+    Schema,
+}
+
+/// Which Stan compiles, and how.
+#[derive(Debug, Args)]
+struct ToolchainArgs {
+    /// A BridgeStan 2.9 folder to compile with, instead of the Stan that unshuffle fetches
+    #[arg(long, value_name = "DIR", env = "BRIDGESTAN")]
+    bridgestan: Option<PathBuf>,
+    /// Compiler processes at once
+    #[arg(long, value_name = "N", default_value_t = default_threads())]
+    jobs: usize,
+}
+
+/// A cluster's allotment where there is one, else what the machine has.
+fn default_threads() -> usize {
+    std::env::var("SLURM_CPUS_PER_TASK")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .or_else(|| std::thread::available_parallelism().ok().map(usize::from))
+        .unwrap_or(1)
+}
+
+pub fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Fit(args) => fit::fit(args),
+        Command::Check(args) => fit::check(args),
+        Command::Compile(args) => compile::compile(args),
+        Command::Summary(args) => saved::summary(args),
+        Command::Diagnose(args) => saved::diagnose(args),
+        Command::Init(args) => init::init(args),
+        Command::Doctor(args) => doctor::doctor(args),
+        Command::Schema => print_schema(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn print_schema() -> Result<(), Failure> {
+    println!("{}", config::schema());
+    Ok(())
+}

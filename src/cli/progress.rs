@@ -1,0 +1,131 @@
+//! What a person sees while she waits: bars on a terminal, plain lines elsewhere, always on stderr.
+
+use std::io::{IsTerminal, stderr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::chain::{Observer, Progress};
+use crate::stan::{BuildObserver, StanError};
+
+/// Names each task of fetching and compiling, and how long it is going to take.
+pub(super) struct BuildProgress {
+    bars: Option<MultiProgress>,
+}
+
+impl BuildProgress {
+    pub fn new() -> BuildProgress {
+        BuildProgress {
+            bars: stderr().is_terminal().then(MultiProgress::new),
+        }
+    }
+}
+
+impl BuildObserver for BuildProgress {
+    fn task(
+        &self,
+        what: &str,
+        about_seconds: u64,
+        work: &mut dyn FnMut() -> Result<(), StanError>,
+    ) -> Result<(), StanError> {
+        let start = Instant::now();
+        let message = format!("{what}, about {about_seconds} s");
+        let spinner = self.bars.as_ref().map(|bars| {
+            let bar = bars.add(ProgressBar::new_spinner());
+            let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+            bar.set_style(style.expect("a constant template"));
+            bar.set_message(message.clone());
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        });
+        if spinner.is_none() {
+            eprintln!("{message} ...");
+        }
+        let result = work();
+        if let Some(bar) = spinner {
+            bar.finish_and_clear();
+        }
+        if result.is_ok() {
+            eprintln!("{what}: done in {:.1} s", start.elapsed().as_secs_f64());
+        }
+        result
+    }
+}
+
+/// Progress of the chains.
+pub(super) enum ChainProgress {
+    Quiet,
+    /// One bar for each chain.
+    Bars(Vec<ProgressBar>),
+    /// CmdStan's lines, one for every tenth of a chain.
+    Lines { last_tenth: Vec<AtomicUsize> },
+}
+
+impl ChainProgress {
+    pub fn new(num_chains: usize, quiet: bool) -> ChainProgress {
+        if quiet {
+            return ChainProgress::Quiet;
+        }
+        if !stderr().is_terminal() {
+            let last_tenth = (0..num_chains).map(|_| AtomicUsize::new(0)).collect();
+            return ChainProgress::Lines { last_tenth };
+        }
+        let bars = MultiProgress::new();
+        let template = "Chain {prefix} [{bar:30}] {pos}/{len} {msg} {eta} left";
+        let style = ProgressStyle::with_template(template)
+            .expect("a constant template")
+            .progress_chars("=> ");
+        ChainProgress::Bars(
+            (1..=num_chains)
+                .map(|chain| {
+                    let bar = bars.add(ProgressBar::new(0));
+                    bar.set_style(style.clone());
+                    bar.set_prefix(chain.to_string());
+                    bar
+                })
+                .collect(),
+        )
+    }
+
+    pub fn finish(&self) {
+        if let ChainProgress::Bars(bars) = self {
+            bars.iter().for_each(ProgressBar::abandon);
+        }
+    }
+}
+
+impl Observer for ChainProgress {
+    fn iteration(&self, progress: Progress) {
+        let phase = if progress.warming_up { "Warmup" } else { "Sampling" };
+        match self {
+            ChainProgress::Quiet => {}
+            ChainProgress::Bars(bars) => {
+                // Redrawing costs more than an iteration.
+                if !progress.done.is_multiple_of(16) && progress.done != progress.total {
+                    return;
+                }
+                let bar = &bars[progress.chain - 1];
+                bar.set_length(progress.total as u64);
+                bar.set_position(progress.done as u64);
+                bar.set_message(match progress.num_divergences {
+                    0 => phase.to_string(),
+                    divergences => format!("{phase}, {divergences} divergent"),
+                });
+            }
+            ChainProgress::Lines { last_tenth } => {
+                let tenth = 10 * progress.done / progress.total;
+                if last_tenth[progress.chain - 1].swap(tenth, Ordering::Relaxed) != tenth {
+                    eprintln!(
+                        "Chain {} Iteration: {:>width$} / {} [{:>3}%] ({phase})",
+                        progress.chain,
+                        progress.done,
+                        progress.total,
+                        100 * progress.done / progress.total,
+                        width = progress.total.to_string().len(),
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `unshuffle summary` and `unshuffle diagnose`: what saved files alone can tell.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::failure::Failure;
+use crate::diagnostics::{Finding, SummaryRow, text_table};
+use crate::draws::read_output;
+use crate::summary;
+
+#[derive(Debug, Args)]
+pub(super) struct SummaryArgs {
+    /// The output folder of a fit
+    folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DiagnoseArgs {
+    /// The output folder of a fit
+    folder: PathBuf,
+    /// End with exit code 1 when there is a problem
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
+    let chains = read_output(&args.folder)?;
+    print_summary(&summary::rows(&chains));
+    Ok(())
+}
+
+pub(super) fn diagnose(args: DiagnoseArgs) -> Result<(), Failure> {
+    let chains = read_output(&args.folder)?;
+    let findings = summary::findings(&chains, &summary::rows(&chains));
+    print_findings(&findings);
+    if args.strict && findings.iter().any(Finding::is_problem) {
+        return Err(Failure::diagnostics());
+    }
+    Ok(())
+}
+
+/// Past this many rows a table is for a file, not for a screen.
+const MOST_ROWS: usize = 60;
+
+pub(super) fn print_summary(rows: &[SummaryRow]) {
+    let shown = &rows[..rows.len().min(MOST_ROWS)];
+    print!("{}", text_table(shown));
+    if shown.len() < rows.len() {
+        println!("... and {} more in summary.csv", rows.len() - shown.len());
+    }
+}
+
+pub(super) fn print_findings(findings: &[Finding]) {
+    for finding in findings {
+        println!("{finding}");
+    }
+    if !findings.iter().any(Finding::is_problem) {
+        println!(
+            "No problems found: no divergences, R-hat and effective sample sizes are fine."
+        );
+    }
+}

@@ -1,0 +1,99 @@
+//! Is everything a fit needs there? Each part is tried, and each failure comes with its remedy.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::compile::Cxx;
+use super::{BuildObserver, Cache, Compiler, Toolchain, shipped_model};
+
+/// One part and how it stands: what was found, or what to do.
+pub struct Check {
+    pub what: &'static str,
+    pub outcome: Result<String, String>,
+}
+
+/// Tries every part in the order in which a fit needs it. What needs a failed part is left out.
+pub fn doctor(
+    bridgestan: Option<&Path>,
+    jobs: usize,
+    observer: &dyn BuildObserver,
+) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let mut note = |what, outcome: Result<String, String>| {
+        let passed = outcome.is_ok();
+        checks.push(Check { what, outcome });
+        passed
+    };
+    let compiler = note("C++ compiler", Cxx::find().map(|cxx| cxx.version).map_err(tell));
+    if bridgestan.is_none() {
+        note("python3 with pip", pip());
+    }
+    let cache = Cache::locate().and_then(|cache| cache.check_writable().map(|()| cache));
+    let cache = match cache {
+        Ok(cache) => cache,
+        Err(error) => {
+            note("cache folder", Err(tell(error)));
+            return checks;
+        }
+    };
+    note("cache folder", Ok(cache.root().display().to_string()));
+    let toolchain = match Toolchain::find_or_fetch(bridgestan, &cache, observer) {
+        Ok(toolchain) => toolchain,
+        Err(error) => {
+            note("Stan", Err(tell(error)));
+            return checks;
+        }
+    };
+    note("Stan", Ok(toolchain.describe()));
+    if let Some(stanc) = toolchain.stanc() {
+        note("stanc", stanc.version().map_err(tell));
+    }
+    if let Toolchain::Wheel(wheel) = &toolchain {
+        note("headers", wheel.check_files().map_err(|missing| {
+            let root = wheel.root().display();
+            format!("{missing} is missing: delete {root} and run this again to fetch it anew")
+        }));
+    }
+    if compiler {
+        note("test compile", test_compile(toolchain, cache, observer, jobs));
+    }
+    checks
+}
+
+fn test_compile(
+    toolchain: Toolchain,
+    cache: Cache,
+    observer: &dyn BuildObserver,
+    jobs: usize,
+) -> Result<String, String> {
+    let source = shipped_model("linear").expect("linear is shipped").source();
+    let compiler = Compiler::new(toolchain, cache, observer, jobs).map_err(tell)?;
+    let compiled = compiler.compile(&source).map_err(tell)?;
+    bridgestan::open_library(&compiled.library)
+        .map_err(|error| format!("the compiled model does not load: {error}"))?;
+    Ok(match compiled.took {
+        Some(took) => format!("linear.stan compiled in {:.1} s", took.as_secs_f64()),
+        None => "linear.stan was compiled before, and loads".to_string(),
+    })
+}
+
+fn pip() -> Result<String, String> {
+    let remedy = "install Python 3 with pip (Debian: python3-pip); it downloads Stan once";
+    let output = Command::new("python3")
+        .args(["-m", "pip", "--version"])
+        .output()
+        .map_err(|_| remedy.to_string())?;
+    if !output.status.success() {
+        return Err(remedy.to_string());
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.split(" from ").next().unwrap_or_default().trim().to_string())
+}
+
+/// The sentence and its cause.
+fn tell(error: super::StanError) -> String {
+    match std::error::Error::source(&error) {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
