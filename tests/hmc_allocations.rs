@@ -1,0 +1,96 @@
+//! After warm-up a transition allocates nothing.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use unshuffle::adapt::{Adaptation, AdaptationSettings, Sampling};
+use unshuffle::hmc::{Kernel, MetricKind, MovingTarget, State};
+use unshuffle::model::{EvalError, LogDensity};
+
+thread_local! {
+    static NUM_ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: every call is handed to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        NUM_ALLOCATIONS.with(|num| num.set(num.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Independent normals with standard deviations 1, 2, 3, ...
+struct Normals {
+    centre: f64,
+}
+
+impl LogDensity for Normals {
+    fn dim(&self) -> usize {
+        10
+    }
+
+    fn log_density_gradient(&mut self, q: &[f64], gradient: &mut [f64]) -> Result<f64, EvalError> {
+        let mut log_density = 0.0;
+        for (i, (g, q)) in gradient.iter_mut().zip(q).enumerate() {
+            let sd = (i + 1) as f64;
+            *g = (self.centre - q) / (sd * sd);
+            log_density += 0.5 * *g * (q - self.centre);
+        }
+        Ok(log_density)
+    }
+}
+
+fn allocations_in_100_steps(metric: MetricKind, sampling: Sampling) -> usize {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut target = MovingTarget::new(Normals { centre: 0.0 });
+    let mut state = State::new(vec![0.1; 10], &mut target).unwrap();
+    let mut kernel = Kernel::nuts(10, 10);
+    let settings = AdaptationSettings {
+        num_warmup: 500,
+        target_accept: 0.8,
+        metric,
+        sampling,
+    };
+    let mut adaptation =
+        Adaptation::start(settings, &mut kernel, &mut target, &state, &mut rng).unwrap();
+    let mut before = 0;
+    for iteration in 0..600 {
+        if iteration == 500 {
+            before = NUM_ALLOCATIONS.get();
+        }
+        target.change().centre = f64::from(iteration % 2);
+        state.refresh(&mut target).unwrap();
+        let info = kernel.step(&mut target, &mut state, &mut rng).unwrap();
+        adaptation
+            .after_step(&info, &state, &mut kernel, &mut target, &mut rng)
+            .unwrap();
+    }
+    NUM_ALLOCATIONS.get() - before
+}
+
+#[test]
+fn steps_after_warm_up_allocate_nothing() {
+    for metric in [MetricKind::Diagonal, MetricKind::Dense] {
+        for sampling in [Sampling::Nuts, Sampling::Static] {
+            assert_eq!(allocations_in_100_steps(metric, sampling), 0);
+        }
+    }
+}
+
+#[test]
+fn the_counter_counts() {
+    let before = NUM_ALLOCATIONS.get();
+    drop(std::hint::black_box(Box::new(1)));
+    assert_eq!(NUM_ALLOCATIONS.get() - before, 1);
+}
