@@ -147,7 +147,7 @@ impl<'m> Chain<'m> {
             let (step_size, metric) = (self.kernel.step_size(), self.kernel.metric());
             writer.adaptation(step_size, metric).map_err(write_error)?;
         }
-        for done in 0..total {
+        for done in 0usize..total {
             if stop.load(Ordering::Relaxed) {
                 outcome.interrupted = true;
                 break;

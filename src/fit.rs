@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::chain::{ChainError, ChainOutcome, Observer};
 use crate::config::{Config, ConfigError, Init, ModelSource, read_init};
-use crate::data::{DataError, Dataset, stan_json};
+use crate::data::{self, DataError, Dataset, stan_json};
 use crate::diagnostics::{Finding, SummaryRow, write_csv};
 use crate::draws::{DrawsError, read_output};
 use crate::model::{ModelError, StanModel};
@@ -58,7 +58,7 @@ pub fn prepare(mut config: Config, compiler: &Compiler) -> Result<Prepared, FitE
     if let Init::File(file) = &config.sampler.init {
         config.sampler.init = Init::Values(read_init(file)?);
     }
-    let data = Dataset::read(&config.data)?;
+    let data = data::read(&config.data)?;
     let source = stan_source(&config.model.stan)?;
     if let Some(info) = compiler.info(&source)? {
         StanModel::check_declaration(&info, &source.label, &config.model.response)?;

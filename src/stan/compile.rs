@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 use super::cache::cache_error;
-use super::shipped::{BRIDGE, MODEL_HEADER};
+use super::shipped::{BRIDGE, MODEL_BASE_CRTP};
 use super::source::hash_text;
 use super::wheel::{self, Wheel};
 use super::{BuildObserver, Cache, ProgramInfo, StanError, StanSource, Toolchain};
@@ -26,6 +26,9 @@ const FLAGS: &[&str] = &[
     "-DBOOST_DISABLE_ASSERTS",
     "-DSTAN_OVERRIDE_EIGEN_ASSERT",
 ];
+
+/// What a generated program includes, and what is worth precompiling.
+const MODEL_HEADER: &str = "stan/model/model_header.hpp";
 
 /// Compiles Stan programs with one toolchain into one cache.
 pub struct Compiler<'a> {
@@ -215,12 +218,13 @@ impl<'a> Compiler<'a> {
 
     /// An include folder with Stan's headers precompiled, so that an edited model compiles quickly.
     fn precompiled_header(&self, wheel: &Wheel) -> Result<PathBuf, StanError> {
-        let key = self.key(&["header", MODEL_HEADER]);
+        let key = self.key(&["header", MODEL_BASE_CRTP]);
         self.cache.get_or_build("headers", &key, |work| {
-            let header = work.join("stan/model/model_header.hpp");
-            let folder = header.parent().expect("joined above");
+            let header = work.join(MODEL_HEADER);
+            let folder = header.parent().expect("it is in a folder");
             fs::create_dir_all(folder)
-                .and_then(|()| fs::write(&header, MODEL_HEADER))
+                .and_then(|()| fs::copy(wheel.include().join(MODEL_HEADER), &header))
+                .and_then(|_| fs::write(folder.join("model_base_crtp.hpp"), MODEL_BASE_CRTP))
                 .map_err(|error| cache_error("write to", work, error))?;
             let run = Run {
                 cxx: &self.cxx,
@@ -230,14 +234,14 @@ impl<'a> Compiler<'a> {
             };
             let task = "Preparing Stan's headers (once)";
             self.observer.task(task, 60, &mut || {
-                run.header(&wheel.include(), &header)
+                run.header(&[work, &wheel.include()], &header)
             })
         })
     }
 
     fn model_key(&self, source: &StanSource) -> String {
         let mut hasher = Sha256::new();
-        hash_text(&mut hasher, &self.key(&[BRIDGE, MODEL_HEADER]));
+        hash_text(&mut hasher, &self.key(&[BRIDGE, MODEL_BASE_CRTP]));
         source.hash_into(&mut hasher);
         short_hex(hasher)
     }
@@ -303,25 +307,27 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn compile(&self, includes: &[&Path], source: &Path, object: &Path) -> Result<(), StanError> {
+        self.translation(includes, &["-x", "c++", "-c"], source, object)
+    }
+
+    fn header(&self, includes: &[&Path], header: &Path) -> Result<(), StanError> {
+        let precompiled = header.with_extension("hpp.gch");
+        self.translation(includes, &["-x", "c++-header"], header, &precompiled)
+    }
+
+    fn translation(
+        &self,
+        includes: &[&Path],
+        kind: &[&str],
+        from: &Path,
+        to: &Path,
+    ) -> Result<(), StanError> {
         let mut command = self.cxx.command();
         command.args(FLAGS);
         for include in includes {
             command.arg("-I").arg(include);
         }
-        command.args(["-x", "c++", "-c"]).arg(source).arg("-o").arg(object);
-        self.command(&mut command)
-    }
-
-    fn header(&self, include: &Path, header: &Path) -> Result<(), StanError> {
-        let mut command = self.cxx.command();
-        command
-            .args(FLAGS)
-            .arg("-I")
-            .arg(include)
-            .args(["-x", "c++-header"])
-            .arg(header)
-            .arg("-o")
-            .arg(header.with_extension("hpp.gch"));
+        command.args(kind).arg(from).arg("-o").arg(to);
         self.command(&mut command)
     }
 

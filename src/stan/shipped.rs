@@ -16,8 +16,9 @@ const MODELS: &[ShippedModel] = &[ShippedModel {
 
 /// Our implementation of BridgeStan's C interface.
 pub(super) const BRIDGE: &str = include_str!("../../stan/bridge/bridge.cpp");
-/// Takes the place of Stan's own header of the same name, which includes far more than a model needs.
-pub(super) const MODEL_HEADER: &str = include_str!("../../stan/bridge/model_header.hpp");
+/// Takes the place of Stan's own header of the same name, which compiles far more than the bridge calls.
+pub(super) const MODEL_BASE_CRTP: &str =
+    include_str!("../../stan/bridge/slim/stan/model/model_base_crtp.hpp");
 
 /// Engel's households, for a first fit.
 pub const EXAMPLE_DATA: &str = include_str!("../../configs/data/engel.csv");
