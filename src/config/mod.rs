@@ -1,5 +1,6 @@
 //! A config from JSON: as typed (`raw`), then validated with absolute paths (`resolved`).
 
+mod check;
 mod choices;
 mod error;
 mod explain;
