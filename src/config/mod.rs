@@ -1,1 +1,23 @@
-//! config
+//! A config from JSON: as typed (`raw`), then validated with absolute paths (`resolved`).
+
+mod check;
+mod choices;
+mod error;
+mod explain;
+mod init;
+mod load;
+mod overrides;
+mod raw;
+mod resolved;
+mod strict_json;
+mod temperature;
+mod text;
+
+pub use choices::{Family, Prior, Restart, Update};
+pub use error::ConfigError;
+pub use init::{Init, read_init};
+pub use load::{load, parse, schema};
+pub use raw::{Data, Metric, Permutation, Sampler, Trajectory};
+pub use resolved::{Config, Model, ModelSource};
+pub use temperature::{Alpha, Temperature};
+pub(crate) use text::{nearest, quoted_list};

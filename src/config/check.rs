@@ -1,0 +1,227 @@
+//! Checks of single config values: ranges, names and places.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::explain::shown;
+use super::{
+    Alpha, ConfigError, Family, Init, ModelSource, Permutation, Prior, Sampler, Temperature,
+    Update, nearest, quoted_list,
+};
+
+/// Every failure names the config file.
+pub(super) struct Check<'a> {
+    pub(super) file: &'a Path,
+}
+
+impl Check<'_> {
+    pub(super) fn that(
+        &self,
+        holds: bool,
+        path: &str,
+        value: impl Display,
+        rule: &str,
+    ) -> Result<(), ConfigError> {
+        if holds {
+            return Ok(());
+        }
+        Err(ConfigError::BadValue {
+            file: self.file.display().to_string(),
+            path: path.into(),
+            value: value.to_string(),
+            rule: rule.into(),
+        })
+    }
+
+    pub(super) fn text(&self, path: &str, text: &str) -> Result<(), ConfigError> {
+        self.that(
+            !text.trim().is_empty(),
+            path,
+            "empty",
+            "fill it in or remove the key",
+        )
+    }
+
+    fn at_least_one(&self, path: &str, count: usize) -> Result<(), ConfigError> {
+        self.that(count >= 1, path, count, "it must be 1 or more")
+    }
+
+    fn above_zero(&self, path: &str, value: f64) -> Result<(), ConfigError> {
+        self.that(value > 0.0, path, value, "it must be above 0")
+    }
+
+    fn inside_unit(&self, path: &str, value: f64) -> Result<(), ConfigError> {
+        let inside = value > 0.0 && value < 1.0;
+        self.that(
+            inside,
+            path,
+            value,
+            "it must be between 0 and 1, both excluded",
+        )
+    }
+
+    /// The name becomes part of paths.
+    pub(super) fn name(&self, name: &str) -> Result<(), ConfigError> {
+        self.text("name", name)?;
+        let is_file_name = !name.contains(['/', '\\']) && name != "." && name != "..";
+        self.that(
+            is_file_name,
+            "name",
+            format!("\"{name}\""),
+            "it names a folder, so it cannot contain / or \\; set \"output\" for another place",
+        )
+    }
+
+    pub(super) fn family(&self, family: &Family) -> Result<(), ConfigError> {
+        match *family {
+            Family::AsymmetricLaplace { tau } => self.inside_unit("model.family.tau", tau),
+            Family::StudentT { nu } => self.above_zero("model.family.nu", nu),
+            Family::Gaussian | Family::Stan => Ok(()),
+        }
+    }
+
+    pub(super) fn temperature(
+        &self,
+        path: &str,
+        temperature: Temperature,
+    ) -> Result<(), ConfigError> {
+        let same = temperature.stan == temperature.permutation;
+        for (step, alpha) in [
+            ("stan", temperature.stan),
+            ("permutation", temperature.permutation),
+        ] {
+            if let Alpha::Fixed(value) = alpha {
+                let path = if same {
+                    path.to_string()
+                } else {
+                    format!("{path}.{step}")
+                };
+                let inside = value > 0.0 && value <= 1.0;
+                self.that(inside, &path, value, "it must be above 0 and at most 1")?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn permutation(&self, permutation: &Permutation) -> Result<(), ConfigError> {
+        match permutation.prior {
+            Prior::BetaBinomial { a, b } => {
+                self.above_zero("permutation.prior.a", a)?;
+                self.above_zero("permutation.prior.b", b)?;
+            }
+            Prior::Uniform { max_moved } => self.that(
+                max_moved != 1,
+                "permutation.prior.max_moved",
+                max_moved,
+                "one row alone cannot move, so write 0, or 2 or more",
+            )?,
+            Prior::Hamming { theta } => self.that(
+                theta >= 0.0,
+                "permutation.prior.theta",
+                theta,
+                "it must be 0 or more",
+            )?,
+        }
+        if let Update::Checkerboard {
+            steps: Some(steps), ..
+        } = permutation.update
+        {
+            self.at_least_one("permutation.update.steps", steps)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn sampler(&self, sampler: &Sampler) -> Result<(), ConfigError> {
+        self.at_least_one("sampler.chains", sampler.chains)?;
+        self.at_least_one("sampler.draws", sampler.draws)?;
+        self.at_least_one("sampler.thin", sampler.thin)?;
+        self.inside_unit("sampler.target_accept", sampler.target_accept)?;
+        self.that(
+            (1..=20).contains(&sampler.max_depth),
+            "sampler.max_depth",
+            sampler.max_depth,
+            "it must be from 1 to 20",
+        )?;
+        match sampler.init {
+            Init::Uniform(radius) => self.that(
+                radius >= 0.0,
+                "sampler.init",
+                radius,
+                "it must be 0 or more",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Stan would refuse these too, but without naming the key.
+    pub(super) fn stan_data(&self, path: &str, value: &Value) -> Result<(), ConfigError> {
+        match value {
+            Value::Object(object) => object
+                .iter()
+                .try_for_each(|(key, value)| self.stan_data(&format!("{path}.{key}"), value)),
+            Value::Array(list) => list
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, value)| self.stan_data(&format!("{path}[{index}]"), value)),
+            Value::Number(_) => Ok(()),
+            other => self.that(
+                false,
+                path,
+                shown(other),
+                "Stan data are numbers and lists of numbers",
+            ),
+        }
+    }
+
+    pub(super) fn model_source(
+        &self,
+        typed: &str,
+        folder: &Path,
+        shipped: &[&str],
+    ) -> Result<ModelSource, ConfigError> {
+        if typed.ends_with(".stan") {
+            return Ok(ModelSource::File(folder.join(typed)));
+        }
+        if shipped.contains(&typed) {
+            return Ok(ModelSource::Shipped(typed.into()));
+        }
+        let rule = if typed.contains(['/', '\\']) {
+            "the path of a Stan program ends in .stan".to_string()
+        } else {
+            let meant = nearest(typed, shipped.iter().copied())
+                .map(|name| format!(" perhaps `{name}`,"))
+                .unwrap_or_default();
+            format!(
+                "write a shipped model ({}),{meant} or the path of a .stan file",
+                quoted_list(shipped)
+            )
+        };
+        Err(ConfigError::BadValue {
+            file: self.file.display().to_string(),
+            path: "model.stan".into(),
+            value: format!("\"{typed}\""),
+            rule,
+        })
+    }
+
+    /// `--force` replaces the output folder, so nothing that the fit reads may be in it.
+    pub(super) fn output(
+        &self,
+        output: &Path,
+        input: &Path,
+        what: &str,
+    ) -> Result<(), ConfigError> {
+        let holds_input = match (output.canonicalize(), input.canonicalize()) {
+            (Ok(output), Ok(input)) => input.starts_with(output),
+            _ => false,
+        };
+        self.that(
+            !holds_input,
+            "output",
+            format!("\"{}\"", output.display()),
+            &format!("that folder holds the {what}, so choose a folder of its own"),
+        )
+    }
+}

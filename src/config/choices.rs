@@ -1,0 +1,322 @@
+//! The named choices of a config: family, prior on the permutation, and its update.
+//!
+//! Each is read through a struct of all its keys, because serde's tagged enums lose the path of a bad value
+//! and let keys of another choice pass.
+
+use schemars::JsonSchema;
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, Serialize};
+
+/// The density of one response given its row of predictors, as the permutation step computes it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Family {
+    /// Normal(x'beta, sigma2), with the variance sigma2.
+    Gaussian,
+    /// Asymmetric Laplace: the likelihood of quantile regression.
+    AsymmetricLaplace {
+        /// The quantile, between 0 and 1 (0.5 is the median).
+        #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+        tau: f64,
+    },
+    /// Student t around x'beta, for errors with heavy tails.
+    StudentT {
+        /// Degrees of freedom, above 0.
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        nu: f64,
+    },
+    /// Any likelihood: taken from `vector[N] log_lik` in the program's generated quantities.
+    Stan,
+}
+
+/// The prior on which links are wrong; it depends on a permutation only through its number of moved rows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Prior {
+    /// Each row is mislinked with a probability that is itself Beta(a, b).
+    BetaBinomial {
+        /// First parameter of the Beta distribution, above 0.
+        #[serde(default = "one")]
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        a: f64,
+        /// Second parameter of the Beta distribution, above 0.
+        #[serde(default = "one")]
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        b: f64,
+    },
+    /// Every permutation that moves at most `max_moved` rows is equally likely.
+    Uniform {
+        /// The largest number of rows that may be moved: 0, or 2 and more (one row alone cannot move).
+        max_moved: usize,
+    },
+    /// Weight exp(-theta * number of moved rows).
+    Hamming {
+        /// Penalty on the log scale for each moved row, 0 or more.
+        #[schemars(range(min = 0))]
+        theta: f64,
+    },
+}
+
+impl Default for Prior {
+    fn default() -> Self {
+        Prior::BetaBinomial { a: 1.0, b: 1.0 }
+    }
+}
+
+/// How the links are updated in each iteration.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Update {
+    /// Sample the links, working mostly on the rows that look mislinked.
+    #[default]
+    ActiveSet,
+    /// Sample the links by random swaps of two rows, as in the paper.
+    Checkerboard {
+        /// Number of proposals in each iteration; left out, it is chosen from the number of rows.
+        #[serde(default)]
+        steps: Option<usize>,
+        /// Where the swaps of each iteration start.
+        #[serde(default)]
+        restart: Restart,
+    },
+    /// Take the most probable links in each iteration (Monte Carlo EM).
+    Mode,
+    /// Keep every link as it is: a plain Stan fit.
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Restart {
+    /// From the current links, which samples the posterior exactly.
+    #[default]
+    Current,
+    /// From the most probable links, as in the paper; biased towards them.
+    Mode,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn needed<T, E: Error>(value: Option<T>, key: &'static str) -> Result<T, E> {
+    value.ok_or_else(|| E::missing_field(key))
+}
+
+/// Refuses keys of another choice: (key, was it given).
+fn refuse<E: Error>(choice: &str, keys: &[(&str, bool)]) -> Result<(), E> {
+    match keys.iter().find(|(_, given)| *given) {
+        Some((key, _)) => Err(E::custom(format!(
+            "`{choice}` has no `{key}`; remove `{key}` or choose another name"
+        ))),
+        None => Ok(()),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"name\": \"gaussian\"}"
+)]
+struct FamilyAsTyped {
+    name: FamilyName,
+    tau: Option<f64>,
+    nu: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum FamilyName {
+    Gaussian,
+    AsymmetricLaplace,
+    StudentT,
+    Stan,
+}
+
+impl<'de> Deserialize<'de> for Family {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let FamilyAsTyped { name, tau, nu } = FamilyAsTyped::deserialize(deserializer)?;
+        let has_tau = ("tau", tau.is_some());
+        let has_nu = ("nu", nu.is_some());
+        match name {
+            FamilyName::Gaussian => {
+                refuse("gaussian", &[has_tau, has_nu]).map(|()| Family::Gaussian)
+            }
+            FamilyName::AsymmetricLaplace => {
+                refuse("asymmetric_laplace", &[has_nu])?;
+                let tau = needed(tau, "tau")?;
+                Ok(Family::AsymmetricLaplace { tau })
+            }
+            FamilyName::StudentT => {
+                refuse("student_t", &[has_tau])?;
+                let nu = needed(nu, "nu")?;
+                Ok(Family::StudentT { nu })
+            }
+            FamilyName::Stan => refuse("stan", &[has_tau, has_nu]).map(|()| Family::Stan),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"name\": \"beta_binomial\"}"
+)]
+struct PriorAsTyped {
+    name: PriorName,
+    a: Option<f64>,
+    b: Option<f64>,
+    max_moved: Option<usize>,
+    theta: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum PriorName {
+    BetaBinomial,
+    Uniform,
+    Hamming,
+}
+
+impl<'de> Deserialize<'de> for Prior {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let typed = PriorAsTyped::deserialize(deserializer)?;
+        let has_a = ("a", typed.a.is_some());
+        let has_b = ("b", typed.b.is_some());
+        let has_max_moved = ("max_moved", typed.max_moved.is_some());
+        let has_theta = ("theta", typed.theta.is_some());
+        match typed.name {
+            PriorName::BetaBinomial => {
+                refuse("beta_binomial", &[has_max_moved, has_theta])?;
+                let (a, b) = (typed.a.unwrap_or_else(one), typed.b.unwrap_or_else(one));
+                Ok(Prior::BetaBinomial { a, b })
+            }
+            PriorName::Uniform => {
+                refuse("uniform", &[has_a, has_b, has_theta])?;
+                let max_moved = needed(typed.max_moved, "max_moved")?;
+                Ok(Prior::Uniform { max_moved })
+            }
+            PriorName::Hamming => {
+                refuse("hamming", &[has_a, has_b, has_max_moved])?;
+                let theta = needed(typed.theta, "theta")?;
+                Ok(Prior::Hamming { theta })
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"name\": \"active_set\"}"
+)]
+struct UpdateAsTyped {
+    name: UpdateName,
+    steps: Option<usize>,
+    restart: Option<Restart>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum UpdateName {
+    ActiveSet,
+    Checkerboard,
+    Mode,
+    None,
+}
+
+impl<'de> Deserialize<'de> for Update {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let UpdateAsTyped {
+            name,
+            steps,
+            restart,
+        } = UpdateAsTyped::deserialize(deserializer)?;
+        let keys = [("steps", steps.is_some()), ("restart", restart.is_some())];
+        match name {
+            UpdateName::ActiveSet => refuse("active_set", &keys).map(|()| Update::ActiveSet),
+            UpdateName::Checkerboard => Ok(Update::Checkerboard {
+                steps,
+                restart: restart.unwrap_or_default(),
+            }),
+            UpdateName::Mode => refuse("mode", &keys).map(|()| Update::Mode),
+            UpdateName::None => refuse("none", &keys).map(|()| Update::None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_str, to_string};
+
+    #[test]
+    fn families_read_and_write() {
+        for (text, family) in [
+            (r#"{"name":"gaussian"}"#, Family::Gaussian),
+            (
+                r#"{"name":"asymmetric_laplace","tau":0.9}"#,
+                Family::AsymmetricLaplace { tau: 0.9 },
+            ),
+            (
+                r#"{"name":"student_t","nu":4.0}"#,
+                Family::StudentT { nu: 4.0 },
+            ),
+            (r#"{"name":"stan"}"#, Family::Stan),
+        ] {
+            assert_eq!(from_str::<Family>(text).unwrap(), family);
+            assert_eq!(to_string(&family).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn priors_read_and_write() {
+        let default = from_str::<Prior>(r#"{"name":"beta_binomial"}"#).unwrap();
+        assert_eq!(default, Prior::default());
+        for (text, prior) in [
+            (
+                r#"{"name":"beta_binomial","a":2.0,"b":1.0}"#,
+                Prior::BetaBinomial { a: 2.0, b: 1.0 },
+            ),
+            (
+                r#"{"name":"uniform","max_moved":10}"#,
+                Prior::Uniform { max_moved: 10 },
+            ),
+            (
+                r#"{"name":"hamming","theta":3.0}"#,
+                Prior::Hamming { theta: 3.0 },
+            ),
+        ] {
+            assert_eq!(from_str::<Prior>(text).unwrap(), prior);
+            assert_eq!(to_string(&prior).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn updates_read_and_write() {
+        let exact = Update::Checkerboard {
+            steps: None,
+            restart: Restart::Current,
+        };
+        assert_eq!(
+            from_str::<Update>(r#"{"name":"checkerboard"}"#).unwrap(),
+            exact
+        );
+        let paper = Update::Checkerboard {
+            steps: Some(2500),
+            restart: Restart::Mode,
+        };
+        for (text, update) in [
+            (r#"{"name":"active_set"}"#, Update::ActiveSet),
+            (
+                r#"{"name":"checkerboard","steps":2500,"restart":"mode"}"#,
+                paper,
+            ),
+            (r#"{"name":"mode"}"#, Update::Mode),
+            (r#"{"name":"none"}"#, Update::None),
+        ] {
+            assert_eq!(from_str::<Update>(text).unwrap(), update);
+            assert_eq!(to_string(&update).unwrap(), text);
+        }
+    }
+}

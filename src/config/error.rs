@@ -1,0 +1,44 @@
+//! What can be wrong with a config, each as one sentence that names the place and the fix.
+
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    #[error("cannot read `{file}` ({source}); check the path")]
+    Unreadable {
+        file: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{file} is not UTF-8 text; save it again as UTF-8")]
+    NotText { file: String },
+    #[error("{file}, line {line}, column {column}: not valid JSON, {problem}; {fix}")]
+    Syntax {
+        file: String,
+        line: usize,
+        column: usize,
+        problem: String,
+        fix: &'static str,
+    },
+    #[error("{file}: unknown key `{path}`; {advice}")]
+    UnknownKey {
+        file: String,
+        path: String,
+        advice: String,
+    },
+    #[error("{file}: `{path}` is missing; add it, for example {example}")]
+    MissingKey {
+        file: String,
+        path: String,
+        example: String,
+    },
+    #[error("{file}: `{path}` is {value}; {rule}")]
+    BadValue {
+        file: String,
+        path: String,
+        value: String,
+        rule: String,
+    },
+    #[error("--set {setting}: {problem}")]
+    BadSetting { setting: String, problem: String },
+}

@@ -1,0 +1,397 @@
+//! Reads a config file, applies `--set`, and says what is wrong with it.
+
+use std::path::Path;
+
+use super::raw::RawConfig;
+use super::{Config, ConfigError, explain::explain, overrides, strict_json};
+
+/// Reads and validates a config file. `settings` are the values of `--set`; `shipped` the names of shipped models.
+pub fn load(file: &Path, settings: &[String], shipped: &[&str]) -> Result<Config, ConfigError> {
+    parse(&read_text(file)?, file, settings, shipped)
+}
+
+/// As `load`, for text that stands, or will stand, in `file`.
+pub fn parse(
+    text: &str,
+    file: &Path,
+    settings: &[String],
+    shipped: &[&str],
+) -> Result<Config, ConfigError> {
+    let mut value = strict_json::from_str(text).map_err(|error| syntax_error(file, &error))?;
+    for setting in settings {
+        overrides::apply(&mut value, setting)?;
+    }
+    let raw: RawConfig = serde_path_to_error::deserialize(&value)
+        .map_err(|error| explain(&file.display().to_string(), &value, &error))?;
+    Config::resolve(raw, file, shipped)
+}
+
+/// The JSON Schema of a config, for editors.
+pub fn schema() -> String {
+    serde_json::to_string_pretty(&schemars::schema_for!(RawConfig)).expect("a schema is plain JSON")
+}
+
+pub(super) fn read_text(file: &Path) -> Result<String, ConfigError> {
+    let bytes = std::fs::read(file).map_err(|source| ConfigError::Unreadable {
+        file: file.display().to_string(),
+        source,
+    })?;
+    // Windows editors put a byte order mark at the start, which strict JSON does not allow.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.to_string()),
+        Err(_) => Err(ConfigError::NotText {
+            file: file.display().to_string(),
+        }),
+    }
+}
+
+pub(super) fn syntax_error(file: &Path, error: &serde_json::Error) -> ConfigError {
+    let message = error.to_string();
+    let problem = message
+        .rsplit_once(" at line ")
+        .map_or(message.as_str(), |(problem, _)| problem);
+    let fix = if problem.ends_with("is given twice") {
+        "remove one of the two"
+    } else {
+        "JSON has no comments, no comma after the last entry, and double quotes around text"
+    };
+    ConfigError::Syntax {
+        file: file.display().to_string(),
+        line: error.line(),
+        column: error.column(),
+        problem: problem.to_string(),
+        fix,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    const SHIPPED: &[&str] = &["linear", "quantile", "student_t", "mean_shift"];
+
+    fn minimal() -> String {
+        json!({
+            "model": {"stan": "linear"},
+            "data": {"file": "wages.csv", "response": "log_wage", "predictors": ["educ", "exper"]}
+        })
+        .to_string()
+    }
+
+    fn refused(text: &str, settings: &[&str]) -> String {
+        let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
+        parse(text, Path::new("wages.json"), &settings, SHIPPED)
+            .unwrap_err()
+            .to_string()
+    }
+
+    fn refused_setting(setting: &str) -> String {
+        refused(&minimal(), &[setting])
+    }
+
+    #[test]
+    fn unknown_keys_name_the_nearest() {
+        for (setting, sentence) in [
+            (
+                "sampler.chians=2",
+                "unknown key `sampler.chians`; did you mean `chains`?",
+            ),
+            (
+                "temprature=1",
+                "unknown key `temprature`; did you mean `temperature`?",
+            ),
+            (
+                "seed=1",
+                "unknown key `seed`; the keys here are `name`, `model`, `data`, `temperature`, \
+                 `permutation`, `sampler` and `output`",
+            ),
+            (
+                r#"model.family={"name":"student_t","mu":4}"#,
+                "unknown key `model.family.mu`; did you mean `nu`?",
+            ),
+            (
+                r#"permutation.prior={"name":"uniform","max_move":4}"#,
+                "unknown key `permutation.prior.max_move`; did you mean `max_moved`?",
+            ),
+            (
+                r#"permutation.update={"name":"checkerboard","step":4}"#,
+                "unknown key `permutation.update.step`; did you mean `steps`?",
+            ),
+            (
+                r#"temperature={"stan":1,"permutations":1}"#,
+                "unknown key `temperature.permutations`; did you mean `permutation`?",
+            ),
+        ] {
+            assert_eq!(refused_setting(setting), format!("wages.json: {sentence}"));
+        }
+    }
+
+    #[test]
+    fn wrong_types_say_what_to_write() {
+        for (setting, sentence) in [
+            (
+                r#"sampler.chains="4""#,
+                r#"`sampler.chains` is "4"; write a whole number of 0 or more, without quotes"#,
+            ),
+            (
+                "sampler.draws=-5",
+                "`sampler.draws` is -5; write a whole number of 0 or more, without quotes",
+            ),
+            (
+                "sampler.draws=1e3",
+                "`sampler.draws` is 1000.0; write a whole number of 0 or more, without quotes",
+            ),
+            (
+                "sampler.target_accept=high",
+                r#"`sampler.target_accept` is "high"; write a number without quotes"#,
+            ),
+            (
+                "data.intercept=1",
+                "`data.intercept` is 1; write true or false, without quotes",
+            ),
+            ("name=12", "`name` is 12; write text in quotes"),
+            ("data.file=12", "`data.file` is 12; write text in quotes"),
+            (
+                "data.predictors=educ",
+                r#"`data.predictors` is "educ"; write a list such as ["educ", "exper"]"#,
+            ),
+            (
+                "data.predictors.1=3",
+                "`data.predictors[1]` is 3; write text in quotes",
+            ),
+            (
+                "model=linear",
+                r#"`model` is "linear"; write an object such as {"stan": "linear"}"#,
+            ),
+            (
+                "model.data=3",
+                r#"`model.data` is 3; write an object such as {"K": 3}"#,
+            ),
+            (
+                "model.family=gaussian",
+                r#"`model.family` is "gaussian"; write an object such as {"name": "gaussian"}"#,
+            ),
+            (
+                r#"model.family={"name":"student_t","nu":"4"}"#,
+                r#"`model.family.nu` is "4"; write a number without quotes"#,
+            ),
+            (
+                r#"temperature="1/m""#,
+                r#"`temperature` is "1/m"; write a number in (0, 1], "1/n" or {"stan": 1.0, "permutation": 0.5}"#,
+            ),
+            (
+                "temperature.stan=true",
+                r#"`temperature.stan` is true; write a number in (0, 1] or "1/n""#,
+            ),
+            (
+                "sampler.init=zero",
+                r#"`sampler.init` is "zero"; write "auto", a number of 0 or more, an object of parameter values, or the path of a .json file of them"#,
+            ),
+        ] {
+            assert_eq!(refused_setting(setting), format!("wages.json: {sentence}"));
+        }
+    }
+
+    #[test]
+    fn wrong_choices_name_the_nearest_or_list_all() {
+        for (setting, sentence) in [
+            (
+                "model.family.name=gausian",
+                r#"`model.family.name` is "gausian"; did you mean `gaussian`?"#,
+            ),
+            (
+                "permutation.prior.name=poisson",
+                r#"`permutation.prior.name` is "poisson"; the choices here are `beta_binomial`, `uniform` and `hamming`"#,
+            ),
+            (
+                "sampler.metric=diag",
+                r#"`sampler.metric` is "diag"; the choices here are `dense` and `diagonal`"#,
+            ),
+            (
+                r#"permutation.update={"name":"checkerboard","restart":"modus"}"#,
+                r#"`permutation.update.restart` is "modus"; did you mean `mode`?"#,
+            ),
+            (
+                r#"model.family={"name":"gaussian","tau":0.5}"#,
+                r#"`model.family` is {"name":"gaussian","tau":0.5}; `gaussian` has no `tau`; remove `tau` or choose another name"#,
+            ),
+        ] {
+            assert_eq!(refused_setting(setting), format!("wages.json: {sentence}"));
+        }
+    }
+
+    #[test]
+    fn missing_keys_come_with_an_example() {
+        let data = r#""data": {"file": "w.csv", "response": "y", "predictors": ["x"]}"#;
+        for (text, sentence) in [
+            (
+                format!("{{{data}}}"),
+                r#"`model` is missing; add it, for example "model": {"stan": "linear"}"#,
+            ),
+            (
+                format!(r#"{{"model": {{}}, {data}}}"#),
+                r#"`model.stan` is missing; add it, for example "stan": "linear""#,
+            ),
+            (
+                r#"{"model": {"stan": "linear"}}"#.into(),
+                r#"`data` is missing; add it, for example "data": {"file": "wages.csv", "response": "log_wage", "predictors": ["educ", "exper"]}"#,
+            ),
+            (
+                format!(r#"{{"model": {{"stan": "linear", "family": {{"tau": 0.5}}}}, {data}}}"#),
+                r#"`model.family.name` is missing; add it, for example "name": "gaussian""#,
+            ),
+            (
+                format!(
+                    r#"{{"model": {{"stan": "linear", "family": {{"name": "student_t"}}}}, {data}}}"#
+                ),
+                r#"`model.family.nu` is missing; add it, for example "nu": 4"#,
+            ),
+        ] {
+            assert_eq!(refused(&text, &[]), format!("wages.json: {sentence}"));
+        }
+    }
+
+    #[test]
+    fn every_required_key_has_an_example() {
+        let full: Value = serde_json::from_str(&minimal()).unwrap();
+        for pointer in ["model", "data"] {
+            for key in full[pointer].as_object().unwrap().keys() {
+                let mut value = full.clone();
+                value[pointer].as_object_mut().unwrap().remove(key);
+                let message = refused(&value.to_string(), &[]);
+                let start = format!("wages.json: `{pointer}.{key}` is missing; add it");
+                assert!(message.starts_with(&start), "{message}");
+                assert!(!message.contains("..."), "{message}");
+            }
+        }
+        for setting in [
+            r#"permutation.prior={}"#,
+            r#"permutation.prior={"name":"uniform"}"#,
+            r#"permutation.prior={"name":"hamming"}"#,
+            r#"permutation.update={}"#,
+            r#"model.family={"name":"asymmetric_laplace"}"#,
+        ] {
+            let message = refused_setting(setting);
+            assert!(message.contains(" is missing; add it, for example "));
+            assert!(!message.contains("..."), "{message}");
+        }
+    }
+
+    #[test]
+    fn bad_json_has_a_line_and_a_column() {
+        assert_eq!(
+            refused("{\n  \"name\": \"a\",\n}", &[]),
+            "wages.json, line 3, column 1: not valid JSON, trailing comma; JSON has no comments, no comma after \
+             the last entry, and double quotes around text"
+        );
+        assert_eq!(
+            refused("{\n  \"name\": \"a\",\n  \"name\": \"b\"\n}", &[]),
+            "wages.json, line 3, column 8: not valid JSON, key `name` is given twice; remove one of the two"
+        );
+    }
+
+    #[test]
+    fn files_are_read_with_a_byte_order_mark_and_missing_ones_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("wages.json");
+        let message = load(&file, &[], SHIPPED).unwrap_err().to_string();
+        assert_eq!(
+            message,
+            format!(
+                "cannot read `{}` (No such file or directory (os error 2)); check the path",
+                file.display()
+            )
+        );
+        std::fs::write(&file, b"{\"name\": \"M\xfcller\"}").unwrap();
+        assert_eq!(
+            load(&file, &[], SHIPPED).unwrap_err().to_string(),
+            format!(
+                "{} is not UTF-8 text; save it again as UTF-8",
+                file.display()
+            )
+        );
+        std::fs::write(&file, format!("\u{feff}{}", minimal())).unwrap();
+        let settings = ["sampler.draws=20".to_string()];
+        let config = load(&file, &settings, SHIPPED).unwrap();
+        assert_eq!(config.sampler.draws, 20);
+        assert_eq!(config.output, folder.path().join("out/wages"));
+    }
+
+    #[test]
+    fn the_schema_describes_every_key() {
+        let schema: Value = serde_json::from_str(&schema()).unwrap();
+        let mut keys = Vec::new();
+        collect_properties(&schema, &mut keys);
+        for key in [
+            "$schema",
+            "name",
+            "model",
+            "stan",
+            "response",
+            "family",
+            "tau",
+            "nu",
+            "data",
+            "file",
+            "predictors",
+            "intercept",
+            "id",
+            "block",
+            "safe",
+            "temperature",
+            "permutation",
+            "prior",
+            "a",
+            "b",
+            "max_moved",
+            "theta",
+            "update",
+            "steps",
+            "restart",
+            "sampler",
+            "chains",
+            "warmup",
+            "draws",
+            "thin",
+            "seed",
+            "target_accept",
+            "max_depth",
+            "metric",
+            "trajectory",
+            "init",
+            "output",
+            "versions",
+        ] {
+            let found: Vec<_> = keys.iter().filter(|(name, _)| name == key).collect();
+            assert!(!found.is_empty(), "`{key}` is not in the schema");
+            for (_, property) in found {
+                let is_tag = property.get("const").is_some();
+                assert!(
+                    is_tag || property.get("description").is_some(),
+                    "`{key}`: {property}"
+                );
+            }
+        }
+        assert_eq!(schema["additionalProperties"], json!(false));
+        assert_eq!(schema["required"], json!(["model", "data"]));
+    }
+
+    fn collect_properties(schema: &Value, into: &mut Vec<(String, Value)>) {
+        match schema {
+            Value::Object(object) => {
+                if let Some(Value::Object(properties)) = object.get("properties") {
+                    into.extend(properties.clone());
+                }
+                object
+                    .values()
+                    .for_each(|value| collect_properties(value, into));
+            }
+            Value::Array(list) => list
+                .iter()
+                .for_each(|value| collect_properties(value, into)),
+            _ => {}
+        }
+    }
+}

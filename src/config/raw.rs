@@ -1,0 +1,184 @@
+//! A config exactly as typed: its keys, their defaults, and what the JSON Schema says of each.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Family, Init, Prior, Temperature, Update};
+
+/// A fit of a regression whose rows may be linked wrongly: the model, the data, how to sample, where to write.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"model\": {...}, \"data\": {...}}"
+)]
+#[schemars(title = "unshuffle config")]
+pub(super) struct RawConfig {
+    /// Address of this schema, for editors; ignored by unshuffle.
+    #[serde(rename = "$schema")]
+    pub(super) _schema: Option<String>,
+    /// Name of the fit, used in file and report titles; by default the config file's name without `.json`.
+    pub(super) name: Option<String>,
+    /// The Stan program and how it is used.
+    pub(super) model: RawModel,
+    /// The linked data file and the columns to use.
+    pub(super) data: Data,
+    /// Power of the likelihood: a number in (0, 1], "1/n", or one for each step; 1 is the usual posterior.
+    #[serde(default)]
+    pub(super) temperature: Temperature,
+    /// What is assumed of wrong links, and how they are sampled.
+    #[serde(default)]
+    pub(super) permutation: Permutation,
+    /// Chains, iterations and the settings of Hamiltonian Monte Carlo.
+    #[serde(default)]
+    pub(super) sampler: Sampler,
+    /// Folder for the results, relative to the config file; by default `out/<name>` beside it.
+    pub(super) output: Option<PathBuf>,
+    /// Written by unshuffle into the config saved with the results; ignored when read.
+    #[serde(rename = "versions")]
+    pub(super) _versions: Option<Map<String, Value>>,
+}
+
+/// The Stan program and how it is used.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"stan\": \"linear\"}"
+)]
+pub(super) struct RawModel {
+    /// Name of a shipped model (linear, quantile, student_t, mean_shift), or path of a `.stan` file relative to
+    /// the config file.
+    pub(super) stan: String,
+    /// Name of the parameter in the Stan program that holds the response in the order of the links.
+    #[serde(default = "default_response")]
+    pub(super) response: String,
+    /// Density of a response given its predictors, for the permutation step; by default that of the shipped
+    /// model, and gaussian for your own program.
+    pub(super) family: Option<Family>,
+    /// Further entries for the `data` block of the Stan program, besides N, D, X and alpha.
+    #[serde(default)]
+    pub(super) data: Map<String, Value>,
+}
+
+fn default_response() -> String {
+    "y".into()
+}
+
+/// The linked data file and the columns to use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"file\": \"wages.csv\", \"response\": \"log_wage\", \"predictors\": [\"educ\"]}"
+)]
+pub struct Data {
+    /// CSV file with a header line, relative to the config file.
+    pub file: PathBuf,
+    /// Column of the response.
+    pub response: String,
+    /// Columns of the predictors, in the order of the coefficients.
+    #[schemars(length(min = 1))]
+    pub predictors: Vec<String>,
+    /// Whether a column of ones comes first in X.
+    #[serde(default = "yes")]
+    pub intercept: bool,
+    /// Column that names the rows in the results; row numbers are always given.
+    pub id: Option<String>,
+    /// Column of groups: a row can only be relinked inside its group.
+    pub block: Option<String>,
+    /// Column that marks rows whose link is known to be right (true/false, 1/0 or yes/no).
+    pub safe: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What is assumed of wrong links, and how they are sampled.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    default,
+    expecting = "an object such as {\"prior\": {\"name\": \"beta_binomial\"}}"
+)]
+pub struct Permutation {
+    /// Prior on the permutation of the rows.
+    pub prior: Prior,
+    /// How the permutation is updated in each iteration.
+    pub update: Update,
+}
+
+/// Chains, iterations and the settings of Hamiltonian Monte Carlo.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    default,
+    expecting = "an object such as {\"chains\": 4, \"draws\": 1000}"
+)]
+pub struct Sampler {
+    /// Number of independent chains.
+    #[schemars(range(min = 1))]
+    pub chains: usize,
+    /// Iterations of adaptation for each chain, not kept.
+    pub warmup: usize,
+    /// Iterations after warm-up for each chain.
+    #[schemars(range(min = 1))]
+    pub draws: usize,
+    /// Keep every `thin`-th draw.
+    #[schemars(range(min = 1))]
+    pub thin: usize,
+    /// Seed of the random numbers; the same seed gives the same draws.
+    pub seed: u64,
+    /// Acceptance rate that the step size aims for, between 0 and 1; raise it when there are divergences.
+    #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
+    pub target_accept: f64,
+    /// Most doublings of a trajectory, 1 to 20.
+    #[schemars(range(min = 1, max = 20))]
+    pub max_depth: u32,
+    /// Shape of the mass matrix.
+    pub metric: Metric,
+    /// How far each trajectory goes.
+    pub trajectory: Trajectory,
+    /// Starting values: "auto" (least squares for models with `beta` and `sigma2` or `sigma`, otherwise as Stan),
+    /// a number r (uniform in ±r on the unconstrained scale), an object of parameter values, or the path of a
+    /// `.json` file of them.
+    pub init: Init,
+}
+
+impl Default for Sampler {
+    fn default() -> Self {
+        Sampler {
+            chains: 4,
+            warmup: 1000,
+            draws: 1000,
+            thin: 1,
+            seed: 1,
+            target_accept: 0.8,
+            max_depth: 10,
+            metric: Metric::default(),
+            trajectory: Trajectory::default(),
+            init: Init::default(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Metric {
+    /// A full mass matrix: learns correlations between parameters.
+    #[default]
+    Dense,
+    /// One scale for each parameter: for many parameters.
+    Diagonal,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Trajectory {
+    /// The no-U-turn sampler, as in Stan.
+    #[default]
+    Nuts,
+    /// After a NUTS warm-up, trajectories of jittered fixed length.
+    Static,
+}

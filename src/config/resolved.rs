@@ -1,0 +1,383 @@
+//! A validated config: absolute paths, checked ranges, and the same keys, so that a saved one can be read again.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::check::Check;
+use super::raw::RawConfig;
+use super::{ConfigError, Data, Family, Init, Permutation, Sampler, Temperature};
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Config {
+    pub name: String,
+    pub model: Model,
+    /// `file` is absolute.
+    pub data: Data,
+    pub temperature: Temperature,
+    pub permutation: Permutation,
+    /// A file in `init` is absolute.
+    pub sampler: Sampler,
+    pub output: PathBuf,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Model {
+    pub stan: ModelSource,
+    /// Name of the latent block.
+    pub response: String,
+    /// As typed; see `Model::family`.
+    pub family: Option<Family>,
+    /// Further entries for the Stan data block.
+    pub data: Map<String, Value>,
+}
+
+/// Where the Stan program is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum ModelSource {
+    Shipped(String),
+    File(PathBuf),
+}
+
+impl Model {
+    /// The family as typed, or else that of the shipped model, or else gaussian.
+    pub fn family(&self) -> Family {
+        self.family.unwrap_or(match &self.stan {
+            ModelSource::Shipped(name) if name == "quantile" => {
+                Family::AsymmetricLaplace { tau: 0.5 }
+            }
+            ModelSource::Shipped(name) if name == "student_t" => Family::StudentT { nu: 4.0 },
+            _ => Family::Gaussian,
+        })
+    }
+}
+
+impl Config {
+    pub(super) fn resolve(
+        raw: RawConfig,
+        file: &Path,
+        shipped: &[&str],
+    ) -> Result<Config, ConfigError> {
+        let check = Check { file };
+        let folder = absolute_folder(file)?;
+        let name = match raw.name {
+            Some(name) => name,
+            None => file
+                .file_stem()
+                .map(|stem| stem.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+        };
+        check.name(&name)?;
+        check.text("model.stan", &raw.model.stan)?;
+        check.text("model.response", &raw.model.response)?;
+        check.text("data.file", &raw.data.file.to_string_lossy())?;
+        check.that(
+            !raw.data.predictors.is_empty(),
+            "data.predictors",
+            "[]",
+            "name at least one column",
+        )?;
+        check.stan_data("model.data", &Value::Object(raw.model.data.clone()))?;
+        if let Some(family) = &raw.model.family {
+            check.family(family)?;
+        }
+        check.temperature("temperature", raw.temperature)?;
+        check.permutation(&raw.permutation)?;
+        check.sampler(&raw.sampler)?;
+
+        let stan = check.model_source(&raw.model.stan, &folder, shipped)?;
+        let data = Data {
+            file: folder.join(&raw.data.file),
+            ..raw.data
+        };
+        let init = match raw.sampler.init {
+            Init::File(path) => Init::File(folder.join(path)),
+            other => other,
+        };
+        let output = match raw.output {
+            Some(path) => {
+                check.text("output", &path.to_string_lossy())?;
+                folder.join(path)
+            }
+            None => folder.join("out").join(&name),
+        };
+        check.output(&output, &data.file, "data file")?;
+        if let ModelSource::File(program) = &stan {
+            check.output(&output, program, "Stan program")?;
+        }
+        Ok(Config {
+            name,
+            model: Model {
+                stan,
+                response: raw.model.response,
+                family: raw.model.family,
+                data: raw.model.data,
+            },
+            data,
+            temperature: raw.temperature,
+            permutation: raw.permutation,
+            sampler: Sampler {
+                init,
+                ..raw.sampler
+            },
+            output,
+        })
+    }
+}
+
+fn absolute_folder(file: &Path) -> Result<PathBuf, ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable {
+        file: file.display().to_string(),
+        source,
+    };
+    let mut folder = std::path::absolute(file).map_err(unreadable)?;
+    folder.pop();
+    Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{parse, read_init};
+    use super::*;
+    use serde_json::json;
+
+    const SHIPPED: &[&str] = &["linear", "quantile", "student_t", "mean_shift"];
+
+    fn minimal() -> Value {
+        json!({
+            "model": {"stan": "linear"},
+            "data": {"file": "wages.csv", "response": "log_wage", "predictors": ["educ", "exper"]}
+        })
+    }
+
+    fn resolved(value: &Value, settings: &[&str]) -> Result<Config, ConfigError> {
+        let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
+        parse(
+            &value.to_string(),
+            Path::new("/project/wages.json"),
+            &settings,
+            SHIPPED,
+        )
+    }
+
+    fn refused(setting: &str) -> String {
+        resolved(&minimal(), &[setting]).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_documentation() {
+        let config = resolved(&minimal(), &[]).unwrap();
+        let expected = json!({
+            "name": "wages",
+            "model": {"stan": "linear", "response": "y", "family": null, "data": {}},
+            "data": {
+                "file": "/project/wages.csv", "response": "log_wage", "predictors": ["educ", "exper"],
+                "intercept": true, "id": null, "block": null, "safe": null
+            },
+            "temperature": 1.0,
+            "permutation": {
+                "prior": {"name": "beta_binomial", "a": 1.0, "b": 1.0},
+                "update": {"name": "active_set"}
+            },
+            "sampler": {
+                "chains": 4, "warmup": 1000, "draws": 1000, "thin": 1, "seed": 1, "target_accept": 0.8,
+                "max_depth": 10, "metric": "dense", "trajectory": "nuts", "init": "auto"
+            },
+            "output": "/project/out/wages"
+        });
+        assert_eq!(serde_json::to_value(&config).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_saved_config_reads_back_the_same_from_its_own_folder() {
+        let full = json!({
+            "$schema": "config.schema.json",
+            "name": "wages 2",
+            "model": {
+                "stan": "models/mine.stan", "response": "w", "data": {"K": 3, "knots": [0.1, [1e-3]]},
+                "family": {"name": "student_t", "nu": 5.5}
+            },
+            "data": {
+                "file": "../data/wages.csv", "response": "log_wage", "predictors": ["educ"],
+                "intercept": false, "id": "person", "block": "region", "safe": "verified"
+            },
+            "temperature": {"stan": 0.9, "permutation": "1/n"},
+            "permutation": {
+                "prior": {"name": "uniform", "max_moved": 40},
+                "update": {"name": "checkerboard", "restart": "mode"}
+            },
+            "sampler": {
+                "chains": 2, "warmup": 0, "draws": 500, "thin": 2, "seed": 18446744073709551615u64,
+                "target_accept": 0.95, "max_depth": 8, "metric": "diagonal", "trajectory": "static",
+                "init": "start.json"
+            },
+            "output": "results/one"
+        });
+        for value in [minimal(), full] {
+            let config = resolved(&value, &[]).unwrap();
+            let mut saved = serde_json::to_value(&config).unwrap();
+            saved["versions"] = json!({"unshuffle": "0.1.0", "stan": "2.38.0"});
+            let place = config.output.join("config.json");
+            let again = parse(&saved.to_string(), &place, &[], SHIPPED).unwrap();
+            assert_eq!(again, config);
+        }
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_config_file() {
+        let config = resolved(
+            &minimal(),
+            &[
+                "model.stan=mine.stan",
+                "sampler.init=s.json",
+                "output=/tmp/x",
+                "data.file=d/w.csv",
+            ],
+        )
+        .unwrap();
+        assert_eq!(
+            config.model.stan,
+            ModelSource::File("/project/mine.stan".into())
+        );
+        assert_eq!(config.sampler.init, Init::File("/project/s.json".into()));
+        assert_eq!(config.data.file, Path::new("/project/d/w.csv"));
+        assert_eq!(config.output, Path::new("/tmp/x"));
+        assert!(read_init(Path::new("/project/s.json")).is_err());
+    }
+
+    #[test]
+    fn the_family_follows_the_shipped_model_unless_typed() {
+        let family = |settings: &[&str]| resolved(&minimal(), settings).unwrap().model.family();
+        assert_eq!(family(&[]), Family::Gaussian);
+        assert_eq!(family(&["model.stan=mean_shift"]), Family::Gaussian);
+        assert_eq!(
+            family(&["model.stan=quantile"]),
+            Family::AsymmetricLaplace { tau: 0.5 }
+        );
+        assert_eq!(
+            family(&["model.stan=student_t"]),
+            Family::StudentT { nu: 4.0 }
+        );
+        assert_eq!(family(&["model.stan=mine.stan"]), Family::Gaussian);
+        assert_eq!(
+            family(&["model.stan=quantile", r#"model.family={"name":"stan"}"#]),
+            Family::Stan
+        );
+    }
+
+    #[test]
+    fn temperatures_wait_for_the_number_of_rows() {
+        let config = resolved(&minimal(), &["temperature.permutation=1/n"]).unwrap();
+        assert_eq!(config.temperature.at(200), (1.0, 0.005));
+    }
+
+    #[test]
+    fn values_out_of_range_are_sentences() {
+        for (setting, sentence) in [
+            (
+                "sampler.chains=0",
+                "`sampler.chains` is 0; it must be 1 or more",
+            ),
+            (
+                "sampler.draws=0",
+                "`sampler.draws` is 0; it must be 1 or more",
+            ),
+            (
+                "sampler.thin=0",
+                "`sampler.thin` is 0; it must be 1 or more",
+            ),
+            (
+                "sampler.max_depth=21",
+                "`sampler.max_depth` is 21; it must be from 1 to 20",
+            ),
+            (
+                "sampler.target_accept=1",
+                "`sampler.target_accept` is 1; it must be between 0 and 1, both excluded",
+            ),
+            (
+                "sampler.init=-1",
+                "`sampler.init` is -1; it must be 0 or more",
+            ),
+            (
+                "temperature=0",
+                "`temperature` is 0; it must be above 0 and at most 1",
+            ),
+            (
+                "temperature.stan=1.5",
+                "`temperature.stan` is 1.5; it must be above 0 and at most 1",
+            ),
+            (
+                r#"model.family={"name":"asymmetric_laplace","tau":1}"#,
+                "`model.family.tau` is 1; it must be between 0 and 1, both excluded",
+            ),
+            (
+                r#"model.family={"name":"student_t","nu":0}"#,
+                "`model.family.nu` is 0; it must be above 0",
+            ),
+            (
+                r#"permutation.prior={"name":"beta_binomial","b":-1}"#,
+                "`permutation.prior.b` is -1; it must be above 0",
+            ),
+            (
+                r#"permutation.prior={"name":"uniform","max_moved":1}"#,
+                "`permutation.prior.max_moved` is 1; one row alone cannot move, so write 0, or 2 or more",
+            ),
+            (
+                r#"permutation.prior={"name":"hamming","theta":-0.5}"#,
+                "`permutation.prior.theta` is -0.5; it must be 0 or more",
+            ),
+            (
+                r#"permutation.update={"name":"checkerboard","steps":0}"#,
+                "`permutation.update.steps` is 0; it must be 1 or more",
+            ),
+            (
+                "data.predictors=[]",
+                "`data.predictors` is []; name at least one column",
+            ),
+            (
+                "data.file=",
+                "`data.file` is empty; fill it in or remove the key",
+            ),
+            (
+                "name=a/b",
+                "`name` is \"a/b\"; it names a folder, so it cannot contain / or \\; set \"output\" for another place",
+            ),
+            (
+                "model.data.knots=[1,[2,null]]",
+                "`model.data.knots[1][1]` is null; Stan data are numbers and lists of numbers",
+            ),
+            (
+                "model.stan=linaer",
+                "`model.stan` is \"linaer\"; write a shipped model (`linear`, `quantile`, `student_t` and \
+                 `mean_shift`), perhaps `linear`, or the path of a .stan file",
+            ),
+            (
+                "model.stan=hierarchical",
+                "`model.stan` is \"hierarchical\"; write a shipped model (`linear`, `quantile`, `student_t` and \
+                 `mean_shift`), or the path of a .stan file",
+            ),
+            (
+                "model.stan=models/mine",
+                "`model.stan` is \"models/mine\"; the path of a Stan program ends in .stan",
+            ),
+        ] {
+            assert_eq!(refused(setting), format!("/project/wages.json: {sentence}"));
+        }
+    }
+
+    #[test]
+    fn the_output_folder_may_not_hold_the_data() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("wages.csv"), "").unwrap();
+        let file = folder.path().join("wages.json");
+        let message = parse(&minimal().to_string(), &file, &["output=.".into()], SHIPPED)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            message.ends_with("that folder holds the data file, so choose a folder of its own"),
+            "{message}"
+        );
+    }
+}
