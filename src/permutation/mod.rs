@@ -1,1 +1,34 @@
-//! permutation
+//! Step 2 of the sampler: which response belongs to which row of predictors, given the parameters.
+//!
+//! Notation: `y[i]` belongs to `X[pi(i)]`; `l(i, j)` is the tempered log density of `y[i]` given
+//! `X[j]`; `d` is the number of rows with `pi(i) != i` and `M` their set; `g[d]` is the log prior.
+
+mod acceptance;
+mod active_set;
+mod alias;
+mod assignment;
+mod checkerboard;
+mod columns;
+mod family;
+mod pair;
+#[allow(clippy::module_inception)]
+mod permutation;
+mod prior;
+mod rows;
+mod special;
+mod update;
+
+#[cfg(test)]
+mod exactness;
+#[cfg(test)]
+mod mixing;
+
+pub use active_set::ActiveSet;
+pub use assignment::{Mode, ModeSearch};
+pub use checkerboard::{Checkerboard, Restart};
+pub use family::{Family, FamilyLogLik};
+pub use pair::{DenseLogLik, Locations, PairLogLik};
+pub use permutation::{Permutation, PermutationError};
+pub use prior::{Prior, PriorKind};
+pub use special::log_gamma;
+pub use update::{Move, MoveCount, Update, UpdateInfo};

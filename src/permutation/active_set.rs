@@ -1,0 +1,292 @@
+//! The default sampler: moves on the set of moved rows and on the rows that look mislinked.
+
+use super::acceptance::{Acceptance, Metropolis, Target};
+use super::columns::ColumnProposal;
+use super::pair::PairLogLik;
+use super::permutation::Permutation;
+use super::prior::Prior;
+use super::rows::RowProposal;
+use super::update::{Move, UpdateInfo};
+use rand::Rng;
+
+/// Proposals for each row that is expected to be mislinked.
+const DEFAULT_EFFORT: f64 = 20.0;
+/// Rows added to the expected number of mislinked ones, so that clean data are searched as well.
+const SPARE_ROWS: f64 = 10.0;
+
+/// How often each kind of move is proposed.
+///
+/// Insertion and removal are equally frequent, so are birth and death: their proposal ratios
+/// assume it.
+#[derive(Clone, Copy, Debug)]
+struct Mix {
+    rewire: f64,
+    insert_or_remove: f64,
+    birth_or_death: f64,
+    relink: f64,
+}
+
+/// Groups that `ActiveSet::only` can select.
+#[cfg(test)]
+pub(super) const NUM_GROUPS: usize = 4;
+
+/// The five moves that need no fitted values.
+const PLAIN: Mix = Mix {
+    rewire: 0.4,
+    insert_or_remove: 0.4,
+    birth_or_death: 0.2,
+    relink: 0.0,
+};
+
+/// With fitted values, the proposals that use them take half of the work.
+const WITH_LOCATIONS: Mix = Mix {
+    rewire: 0.1,
+    insert_or_remove: 0.25,
+    birth_or_death: 0.15,
+    relink: 0.5,
+};
+
+/// Metropolis moves that exchange the columns of two rows, proposed where exchanges can pay.
+///
+/// The number of proposals and their distributions are functions of theta and the data only, so
+/// a step leaves p(pi | theta, y) invariant.
+#[derive(Clone, Debug)]
+pub struct ActiveSet {
+    effort: f64,
+    plain: Mix,
+    with_locations: Mix,
+    rows: RowProposal,
+    columns: ColumnProposal,
+}
+
+impl Default for ActiveSet {
+    fn default() -> Self {
+        Self::new(DEFAULT_EFFORT)
+    }
+}
+
+impl ActiveSet {
+    /// `effort`: proposals per expected mislinked row and step.
+    pub fn new(effort: f64) -> Self {
+        assert!(
+            effort > 0.0 && effort.is_finite(),
+            "the effort must be positive and finite, got {effort}"
+        );
+        Self {
+            effort,
+            plain: PLAIN,
+            with_locations: WITH_LOCATIONS,
+            rows: RowProposal::default(),
+            columns: ColumnProposal::default(),
+        }
+    }
+
+    /// One group of moves alone: rewire, insert or remove, birth or death, relink.
+    #[cfg(test)]
+    pub(super) fn only(group: usize, effort: f64) -> Self {
+        let share = |of: usize| if of == group { 1.0 } else { 0.0 };
+        let mut kernel = Self::new(effort);
+        kernel.with_locations = Mix {
+            rewire: share(0),
+            insert_or_remove: share(1),
+            birth_or_death: share(2),
+            relink: share(3),
+        };
+        kernel
+    }
+
+    pub fn step<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+        &mut self,
+        pi: &mut Permutation,
+        pair: &L,
+        prior: &Prior,
+        rng: &mut R,
+    ) -> UpdateInfo {
+        self.step_with::<Metropolis, L, R>(pi, pair, prior, rng)
+    }
+
+    pub(super) fn step_with<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+        &mut self,
+        pi: &mut Permutation,
+        pair: &L,
+        prior: &Prior,
+        rng: &mut R,
+    ) -> UpdateInfo {
+        let mut info = UpdateInfo::default();
+        let mut target = Target::new(pi, pair, prior);
+        if pair.len() < 2 {
+            return info;
+        }
+        self.rows.update(pair);
+        let mix = match pair.locations() {
+            Some(locations) => {
+                self.columns.update(&locations, &self.rows);
+                self.with_locations
+            }
+            None => self.plain,
+        };
+        let active = self.rows.expected_mislinked() + SPARE_ROWS;
+        let num_proposals = (self.effort * active).ceil() as u64;
+        for _ in 0..num_proposals {
+            let (kind, accepted) = self.propose::<A, L, R>(mix, &mut target, rng);
+            info.count(kind, accepted);
+        }
+        info
+    }
+
+    #[inline]
+    fn propose<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+        &self,
+        mix: Mix,
+        target: &mut Target<'_, L>,
+        rng: &mut R,
+    ) -> (Move, bool) {
+        let mut u = rng.random::<f64>();
+        if u < mix.relink {
+            return (Move::Relink, self.relink::<A, L, R>(target, rng));
+        }
+        u -= mix.relink;
+        if u < mix.rewire {
+            return (Move::Rewire, rewire::<A, L, R>(target, rng));
+        }
+        u -= mix.rewire;
+        if u < mix.insert_or_remove {
+            if rng.random() {
+                return (Move::Insert, self.insert::<A, L, R>(target, rng));
+            }
+            return (Move::Remove, self.remove::<A, L, R>(target, rng));
+        }
+        if u < mix.insert_or_remove + mix.birth_or_death {
+            if rng.random() {
+                return (Move::PairBirth, self.pair_birth::<A, L, R>(target, rng));
+            }
+            return (Move::PairDeath, self.pair_death::<A, L, R>(target, rng));
+        }
+        // Rounding of the shares leaves a sliver: propose nothing there.
+        (Move::Rewire, false)
+    }
+
+    /// A fixed row i ~ q enters before a uniform j in M: pi'(i) = pi(j), pi'(j) = i.
+    fn insert<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+        &self,
+        target: &mut Target<'_, L>,
+        rng: &mut R,
+    ) -> bool {
+        let d = target.pi.num_moved();
+        if d < 2 {
+            return false;
+        }
+        let i = self.rows.draw(rng);
+        if target.pi.is_moved(i) {
+            return false;
+        }
+        let j = uniform_moved(target.pi, rng);
+        let d = d as f64;
+        let ratio = d / ((d + 1.0) * self.rows.probability(i));
+        target.try_exchange::<A, R>(i, j, ratio, rng)
+    }
+
+    /// A uniform i in M, in a cycle of three or more, goes home: pi'(i) = i, pi'(j) = pi(i).
+    fn remove<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+        &self,
+        target: &mut Target<'_, L>,
+        rng: &mut R,
+    ) -> bool {
+        let d = target.pi.num_moved();
+        if d < 3 {
+            return false;
+        }
+        let i = uniform_moved(target.pi, rng);
+        let j = target.pi.row_of(i);
+        if target.pi.column_of(i) == j {
+            return false;
+        }
+        let d = d as f64;
+        let ratio = self.rows.probability(i) * d / (d - 1.0);
+        target.try_exchange::<A, R>(i, j, ratio, rng)
+    }
+
+    /// Two fixed rows, both from q, are transposed.
+    fn pair_birth<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+        &self,
+        target: &mut Target<'_, L>,
+        rng: &mut R,
+    ) -> bool {
+        let (i, j) = (self.rows.draw(rng), self.rows.draw(rng));
+        if i == j || target.pi.is_moved(i) || target.pi.is_moved(j) {
+            return false;
+        }
+        let d = target.pi.num_moved() as f64;
+        let ratio = 1.0 / ((d + 2.0) * self.rows.probability(i) * self.rows.probability(j));
+        target.try_exchange::<A, R>(i, j, ratio, rng)
+    }
+
+    /// A uniform i in M, in a cycle of two, goes home together with its partner.
+    fn pair_death<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+        &self,
+        target: &mut Target<'_, L>,
+        rng: &mut R,
+    ) -> bool {
+        if target.pi.num_moved() < 2 {
+            return false;
+        }
+        let i = uniform_moved(target.pi, rng);
+        let j = target.pi.column_of(i);
+        if target.pi.column_of(j) != i {
+            return false;
+        }
+        let d = target.pi.num_moved() as f64;
+        let ratio = d * self.rows.probability(i) * self.rows.probability(j);
+        target.try_exchange::<A, R>(i, j, ratio, rng)
+    }
+
+    /// Row i ~ q is linked to column c ~ s(. | i); the row j that held c takes i's old column a.
+    ///
+    /// The same exchange arises from (i, c) and from (j, a), and its reverse from (i, a) and (j, c):
+    /// ratio = (q_i s(a|i) + q_j s(c|j)) / (q_i s(c|i) + q_j s(a|j)).
+    fn relink<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+        &self,
+        target: &mut Target<'_, L>,
+        rng: &mut R,
+    ) -> bool {
+        let i = self.rows.draw(rng);
+        let Some(c) = self.columns.draw(i, rng) else {
+            return false;
+        };
+        let a = target.pi.column_of(i);
+        if a == c {
+            return false;
+        }
+        let j = target.pi.row_of(c);
+        let log_change = target.log_change(i, j);
+        let (q_i, q_j) = (self.rows.probability(i), self.rows.probability(j));
+        let s = &self.columns;
+        let forward = q_i * s.probability(i, c) + q_j * s.probability(j, a);
+        let reverse = q_i * s.probability(i, a) + q_j * s.probability(j, c);
+        let accepted = A::accept(log_change, reverse / forward, rng);
+        if accepted {
+            target.pi.exchange(i, j);
+        }
+        accepted
+    }
+}
+
+/// Two uniform rows of M exchange columns; refused when one of them would go home.
+fn rewire<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+    target: &mut Target<'_, L>,
+    rng: &mut R,
+) -> bool {
+    if target.pi.num_moved() < 2 {
+        return false;
+    }
+    let (i, j) = (uniform_moved(target.pi, rng), uniform_moved(target.pi, rng));
+    if i == j || target.pi.column_of(j) == i || target.pi.column_of(i) == j {
+        return false;
+    }
+    target.try_exchange::<A, R>(i, j, 1.0, rng)
+}
+
+#[inline]
+fn uniform_moved<R: Rng + ?Sized>(pi: &Permutation, rng: &mut R) -> usize {
+    pi.moved()[rng.random_range(0..pi.num_moved())]
+}

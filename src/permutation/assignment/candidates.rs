@@ -1,0 +1,36 @@
+//! Which rows enter the assignment problem when there are too many for all of them.
+
+use super::super::pair::PairLogLik;
+use super::super::permutation::Permutation;
+
+/// A row whose own link is no more than e times as likely as a random one may want to move.
+const THRESHOLD: f64 = -1.0;
+
+/// All rows if there are at most `max_rows`. Otherwise the rows moved now, then the rows with the
+/// largest `log_mislink_ratio` above the threshold, up to `max_rows`. The others stay at home.
+pub(super) fn select<L: PairLogLik + ?Sized>(
+    current: &Permutation,
+    pair: &L,
+    max_rows: usize,
+) -> Vec<usize> {
+    if pair.len() <= max_rows {
+        return (0..pair.len()).collect();
+    }
+    let mut rows: Vec<(f64, usize)> = (0..pair.len())
+        .filter_map(|row| {
+            let ratio = pair.log_mislink_ratio(row);
+            if current.is_moved(row) {
+                Some((f64::INFINITY, row))
+            } else {
+                (ratio > THRESHOLD).then_some((ratio, row))
+            }
+        })
+        .collect();
+    if rows.len() > max_rows {
+        rows.select_nth_unstable_by(max_rows, |a, b| b.0.total_cmp(&a.0));
+        rows.truncate(max_rows);
+    }
+    let mut rows: Vec<usize> = rows.into_iter().map(|(_, row)| row).collect();
+    rows.sort_unstable();
+    rows
+}

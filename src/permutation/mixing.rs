@@ -1,0 +1,67 @@
+//! Mixing at size: 20 000 rows, 400 mislinks, the case in which uniform swaps fail.
+
+use super::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+
+/// theta at the truth: sigma = 0.3, sd(x'beta) = 3.2.
+pub(super) fn linked_file(n: usize, num_moved: usize, seed: u64) -> (FamilyLogLik, Permutation) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let truth = Permutation::random_sparse(n, num_moved, &mut rng);
+    let mut normal = || rng.sample::<f64, _>(StandardNormal);
+    let fitted: Vec<f64> = (0..n).map(|_| 3.2 * normal()).collect();
+    let response = (0..n)
+        .map(|i| fitted[truth.column_of(i)] + 0.3 * normal())
+        .collect();
+    let mut pair = FamilyLogLik::new(Family::Gaussian, response, 1.0);
+    pair.update(0.3, |eta| eta.copy_from_slice(&fitted));
+    (pair, truth)
+}
+
+/// Mean of d over the last `kept` of `steps` steps.
+fn mean_moved(
+    update: &mut Update,
+    start: &Permutation,
+    pair: &FamilyLogLik,
+    prior: &Prior,
+    steps: usize,
+    kept: usize,
+) -> f64 {
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    let mut pi = start.clone();
+    let mut sum = 0.0;
+    for step in 0..steps {
+        update.step(&mut pi, pair, prior, &mut rng);
+        if step >= steps - kept {
+            sum += pi.num_moved() as f64;
+        }
+    }
+    pi.check();
+    sum / kept as f64
+}
+
+#[test]
+fn active_set_forgets_its_start_and_the_checkerboard_does_not() {
+    let n = 20_000;
+    let (pair, truth) = linked_file(n, 400, 2);
+    let prior = Prior::beta_binomial(n, 1.0, 1.0);
+    let identity = Permutation::identity(n);
+    let mut active = Update::ActiveSet(ActiveSet::default());
+    let from_identity = mean_moved(&mut active, &identity, &pair, &prior, 200, 100);
+    let from_truth = mean_moved(&mut active, &truth, &pair, &prior, 200, 100);
+    // d has a posterior standard deviation near 6; means of 100 correlated steps stay within 10.
+    assert!((from_identity - 400.0).abs() < 25.0, "{from_identity}");
+    assert!(
+        (from_identity - from_truth).abs() < 10.0,
+        "{from_identity} {from_truth}"
+    );
+
+    // As many swaps as both runs above had proposals: 2n of them each step.
+    let steps = (n * n) as u64;
+    let mut swaps = Update::Checkerboard(Checkerboard::new(steps, Restart::Current));
+    let stuck = mean_moved(&mut swaps, &identity, &pair, &prior, 60, 5);
+    let at_truth = mean_moved(&mut swaps, &truth, &pair, &prior, 60, 5);
+    assert!(stuck > 800.0, "{stuck}");
+    assert!((at_truth - from_truth).abs() < 25.0, "{at_truth}");
+}

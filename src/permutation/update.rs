@@ -1,0 +1,117 @@
+//! One step of the permutation given the parameters, by whichever kernel the user chose.
+
+use super::active_set::ActiveSet;
+use super::assignment::ModeSearch;
+use super::checkerboard::Checkerboard;
+use super::pair::PairLogLik;
+use super::permutation::Permutation;
+use super::prior::Prior;
+use rand::Rng;
+
+/// The kernels of Step 2.
+#[derive(Clone, Debug)]
+pub enum Update {
+    ActiveSet(ActiveSet),
+    Checkerboard(Checkerboard),
+    /// The mode instead of a draw: the paper's MC-EM.
+    Mode(ModeSearch),
+    /// Every link stays as it is.
+    None,
+}
+
+impl Update {
+    pub fn step<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+        &mut self,
+        pi: &mut Permutation,
+        pair: &L,
+        prior: &Prior,
+        rng: &mut R,
+    ) -> UpdateInfo {
+        match self {
+            Self::ActiveSet(kernel) => kernel.step(pi, pair, prior, rng),
+            Self::Checkerboard(kernel) => kernel.step(pi, pair, prior, rng),
+            Self::Mode(search) => {
+                let mode = search.find(pi, pair, prior);
+                pi.assign(&mode.permutation);
+                UpdateInfo {
+                    gap_bound: Some(mode.gap_bound),
+                    ..UpdateInfo::default()
+                }
+            }
+            Self::None => UpdateInfo::default(),
+        }
+    }
+}
+
+/// The kinds of moves that kernels count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    Rewire,
+    Insert,
+    Remove,
+    PairBirth,
+    PairDeath,
+    Relink,
+    Swap,
+}
+
+impl Move {
+    pub const ALL: [Self; 7] = [
+        Self::Rewire,
+        Self::Insert,
+        Self::Remove,
+        Self::PairBirth,
+        Self::PairDeath,
+        Self::Relink,
+        Self::Swap,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rewire => "rewire",
+            Self::Insert => "insert",
+            Self::Remove => "remove",
+            Self::PairBirth => "pair_birth",
+            Self::PairDeath => "pair_death",
+            Self::Relink => "relink",
+            Self::Swap => "swap",
+        }
+    }
+}
+
+/// How often one kind of move was proposed and accepted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MoveCount {
+    pub proposed: u64,
+    pub accepted: u64,
+}
+
+/// What one step did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct UpdateInfo {
+    moves: [MoveCount; Move::ALL.len()],
+    /// How far the mode that was found can be from the best one, where a mode was sought.
+    pub gap_bound: Option<f64>,
+}
+
+impl UpdateInfo {
+    #[inline]
+    pub(crate) fn count(&mut self, kind: Move, accepted: bool) {
+        let count = &mut self.moves[kind as usize];
+        count.proposed += 1;
+        count.accepted += u64::from(accepted);
+    }
+
+    pub fn of(&self, kind: Move) -> MoveCount {
+        self.moves[kind as usize]
+    }
+
+    pub fn total(&self) -> MoveCount {
+        self.moves
+            .iter()
+            .fold(MoveCount::default(), |sum, count| MoveCount {
+                proposed: sum.proposed + count.proposed,
+                accepted: sum.accepted + count.accepted,
+            })
+    }
+}
