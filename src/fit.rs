@@ -182,7 +182,9 @@ fn clear_output(output: &Path) -> Result<(), FitError> {
     for entry in fs::read_dir(output).map_err(failed(output))?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let per_chain = ["draws_", "links_"].iter().any(|prefix| {
-            let number = name.strip_prefix(prefix).and_then(|n| n.strip_suffix(".csv"));
+            let number = name
+                .strip_prefix(prefix)
+                .and_then(|n| n.strip_suffix(".csv"));
             number.is_some_and(|number| number.parse::<usize>().is_ok())
         });
         if per_chain || OUTPUT_FILES.contains(&name.as_str()) {

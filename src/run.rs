@@ -105,7 +105,9 @@ impl Run<'_> {
 
     fn columns(&self) -> Vec<String> {
         let sampler = SAMPLER_COLUMNS.iter().map(|name| name.to_string());
-        sampler.chain(self.model.output_names().iter().cloned()).collect()
+        sampler
+            .chain(self.model.output_names().iter().cloned())
+            .collect()
     }
 
     fn header(&self, chain: usize) -> ChainHeader {

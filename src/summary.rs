@@ -24,7 +24,11 @@ pub fn rows(chains: &[ChainDraws]) -> Vec<SummaryRow> {
 }
 
 pub fn findings(chains: &[ChainDraws], rows: &[SummaryRow]) -> Vec<Finding> {
-    let max_depth = chains.iter().map(|chain| chain.max_depth).max().unwrap_or(0) as u32;
+    let max_depth = chains
+        .iter()
+        .map(|chain| chain.max_depth)
+        .max()
+        .unwrap_or(0) as u32;
     let count = |chain: &ChainDraws, name: &str, hit: &dyn Fn(f64) -> bool| {
         let column = chain.column(name).unwrap_or_default();
         column.iter().filter(|value| hit(**value)).count()

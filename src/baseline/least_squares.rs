@@ -53,7 +53,9 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 fn subtract(from: &mut [f64], factor: f64, what: &[f64]) {
-    from.iter_mut().zip(what).for_each(|(a, b)| *a -= factor * b);
+    from.iter_mut()
+        .zip(what)
+        .for_each(|(a, b)| *a -= factor * b);
 }
 
 fn solve_upper(r: &[Vec<f64>], b: &mut [f64]) {
@@ -106,8 +108,17 @@ mod tests {
 
     #[test]
     fn survives_columns_of_very_different_scales() {
-        let x = array![[1.0, 1e8], [1.0, 1e8 + 1.0], [1.0, 1e8 + 2.0], [1.0, 1e8 + 4.0]];
-        let y: Vec<f64> = x.rows().into_iter().map(|r| 2.0 + 3.0 * (r[1] - 1e8)).collect();
+        let x = array![
+            [1.0, 1e8],
+            [1.0, 1e8 + 1.0],
+            [1.0, 1e8 + 2.0],
+            [1.0, 1e8 + 4.0]
+        ];
+        let y: Vec<f64> = x
+            .rows()
+            .into_iter()
+            .map(|r| 2.0 + 3.0 * (r[1] - 1e8))
+            .collect();
         let fit = least_squares(x.view(), &y);
         assert!((fit.beta[1] - 3.0).abs() < 1e-6, "{fit:?}");
     }

@@ -19,15 +19,24 @@ pub(super) struct Failure {
 
 impl Failure {
     pub fn diagnostics() -> Failure {
-        Failure { code: 1, error: None }
+        Failure {
+            code: 1,
+            error: None,
+        }
     }
 
     pub fn toolchain() -> Failure {
-        Failure { code: 3, error: None }
+        Failure {
+            code: 3,
+            error: None,
+        }
     }
 
     pub fn interrupted() -> Failure {
-        Failure { code: 130, error: None }
+        Failure {
+            code: 130,
+            error: None,
+        }
     }
 
     pub fn user(message: String) -> Failure {

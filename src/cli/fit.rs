@@ -55,7 +55,10 @@ pub(super) fn compiler<'a>(
     observer: &'a dyn BuildObserver,
 ) -> Result<Compiler<'a>, StanError> {
     let cache = Cache::locate()?;
-    let named = args.bridgestan.as_deref().filter(|dir| !dir.as_os_str().is_empty());
+    let named = args
+        .bridgestan
+        .as_deref()
+        .filter(|dir| !dir.as_os_str().is_empty());
     let toolchain = Toolchain::find_or_fetch(named, &cache, observer)?;
     Compiler::new(toolchain, cache, observer, args.jobs)
 }
@@ -67,7 +70,11 @@ fn prepare_from(args: &ConfigArgs, config: config::Config) -> Result<Prepared, F
 }
 
 fn load(args: &ConfigArgs) -> Result<config::Config, Failure> {
-    Ok(config::load(&args.config, &args.settings, &shipped_names())?)
+    Ok(config::load(
+        &args.config,
+        &args.settings,
+        &shipped_names(),
+    )?)
 }
 
 pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
@@ -130,7 +137,9 @@ fn stop_on_interrupt() -> Arc<AtomicBool> {
         eprintln!("Stopping after the current iteration; press Ctrl-C again to stop at once.");
     });
     if let Err(error) = set {
-        eprintln!("warning: Ctrl-C will lose the draws, since its handler could not be set: {error}");
+        eprintln!(
+            "warning: Ctrl-C will lose the draws, since its handler could not be set: {error}"
+        );
     }
     stop
 }

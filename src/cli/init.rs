@@ -23,7 +23,10 @@ pub(super) struct InitArgs {
 pub(super) fn init(args: InitArgs) -> Result<(), Failure> {
     let model = shipped_model(&args.model).ok_or_else(|| {
         let names = shipped_names().join(", ");
-        Failure::user(format!("there is no shipped model `{}`: choose one of {names}", args.model))
+        Failure::user(format!(
+            "there is no shipped model `{}`: choose one of {names}",
+            args.model
+        ))
     })?;
     let files = [
         (format!("{}.stan", model.name), model.stan.to_string()),
@@ -40,7 +43,10 @@ pub(super) fn init(args: InitArgs) -> Result<(), Failure> {
         }
     }
     let failed = |error: std::io::Error| {
-        Failure::user(format!("cannot write to {}: {error}", args.folder.display()))
+        Failure::user(format!(
+            "cannot write to {}: {error}",
+            args.folder.display()
+        ))
     };
     fs::create_dir_all(&args.folder).map_err(failed)?;
     for (name, text) in &files {

@@ -19,8 +19,10 @@ use failure::Failure;
 /// Bayesian regression when some rows of a linked data set are linked wrongly.
 #[derive(Debug, Parser)]
 #[command(name = "unshuffle", version, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done, 1 diagnostics failed under --strict, 2 bad config, data or model, \
-                        3 toolchain, 4 sampler failure, 130 interrupted.")]
+#[command(
+    after_help = "Exit codes: 0 done, 1 diagnostics failed under --strict, 2 bad config, data or model, \
+                        3 toolchain, 4 sampler failure, 130 interrupted."
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

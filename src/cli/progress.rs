@@ -59,7 +59,9 @@ pub(super) enum ChainProgress {
     /// One bar for each chain.
     Bars(Vec<ProgressBar>),
     /// CmdStan's lines, one for every tenth of a chain.
-    Lines { last_tenth: Vec<AtomicUsize> },
+    Lines {
+        last_tenth: Vec<AtomicUsize>,
+    },
 }
 
 impl ChainProgress {
@@ -97,7 +99,11 @@ impl ChainProgress {
 
 impl Observer for ChainProgress {
     fn iteration(&self, progress: Progress) {
-        let phase = if progress.warming_up { "Warmup" } else { "Sampling" };
+        let phase = if progress.warming_up {
+            "Warmup"
+        } else {
+            "Sampling"
+        };
         match self {
             ChainProgress::Quiet => {}
             ChainProgress::Bars(bars) => {

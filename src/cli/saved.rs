@@ -56,8 +56,6 @@ pub(super) fn print_findings(findings: &[Finding]) {
         println!("{finding}");
     }
     if !findings.iter().any(Finding::is_problem) {
-        println!(
-            "No problems found: no divergences, R-hat and effective sample sizes are fine."
-        );
+        println!("No problems found: no divergences, R-hat and effective sample sizes are fine.");
     }
 }

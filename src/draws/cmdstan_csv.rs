@@ -110,7 +110,10 @@ impl CsvWriter {
         let (warmup, sampling) = (warmup.as_secs_f64(), sampling.as_secs_f64());
         writeln!(self.out, "# ")?;
         writeln!(self.out, "#  Elapsed Time: {warmup:.3} seconds (Warm-up)")?;
-        writeln!(self.out, "#                {sampling:.3} seconds (Sampling)")?;
+        writeln!(
+            self.out,
+            "#                {sampling:.3} seconds (Sampling)"
+        )?;
         let total = warmup + sampling;
         writeln!(self.out, "#                {total:.3} seconds (Total)")?;
         writeln!(self.out, "# ")?;
@@ -142,7 +145,11 @@ impl ChainHeader {
             self.model,
             env!("CARGO_PKG_VERSION"),
         );
-        let metric = if self.dense_metric { "dense_e" } else { "diag_e" };
+        let metric = if self.dense_metric {
+            "dense_e"
+        } else {
+            "diag_e"
+        };
         let engine = self.engine;
         let after = format!(
             "\n\

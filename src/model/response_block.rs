@@ -8,26 +8,36 @@ use crate::stan::ProgramInfo;
 
 #[derive(Debug, Error)]
 pub enum ModelError {
-    #[error("{label} declares `{response}` in `data`: move `vector[N] {response};` to `parameters`, where unshuffle sets it to the response in the order of the links")]
+    #[error(
+        "{label} declares `{response}` in `data`: move `vector[N] {response};` to `parameters`, where unshuffle sets it to the response in the order of the links"
+    )]
     InData { label: String, response: String },
-    #[error("{label} has no parameter `{response}`: declare `vector[N] {response};` in `parameters`, or name your own block in the config's model.response{hint}")]
+    #[error(
+        "{label} has no parameter `{response}`: declare `vector[N] {response};` in `parameters`, or name your own block in the config's model.response{hint}"
+    )]
     Missing {
         label: String,
         response: String,
         hint: String,
     },
-    #[error("{label} declares `{response}` with {found} values, but the data have {rows} rows: declare it as `vector[N] {response};`")]
+    #[error(
+        "{label} declares `{response}` with {found} values, but the data have {rows} rows: declare it as `vector[N] {response};`"
+    )]
     Shape {
         label: String,
         response: String,
         found: usize,
         rows: usize,
     },
-    #[error("{label} declares `{response}` with a constraint (bounds, offset or multiplier): declare it as plain `vector[N] {response};`, since it holds the observed responses as they are")]
+    #[error(
+        "{label} declares `{response}` with a constraint (bounds, offset or multiplier): declare it as plain `vector[N] {response};`, since it holds the observed responses as they are"
+    )]
     Constrained { label: String, response: String },
     #[error("{label} cannot be built with these data: {message}")]
     Construct { label: String, message: String },
-    #[error("no starting point with a finite log density was found for chain {chain}: {message}; give starting values in the config's sampler.init")]
+    #[error(
+        "no starting point with a finite log density was found for chain {chain}: {message}; give starting values in the config's sampler.init"
+    )]
     Initial { chain: usize, message: String },
     #[error("cannot evaluate {label}: {message}")]
     Evaluate { label: String, message: String },
@@ -112,7 +122,10 @@ mod tests {
     #[test]
     fn a_missing_block_suggests_the_nearest_name() {
         let error = find(&["beta.1", "y_lat.1"], "m.stan", "y_latent", 1).unwrap_err();
-        assert!(error.to_string().contains("did you mean `y_lat`"), "{error}");
+        assert!(
+            error.to_string().contains("did you mean `y_lat`"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -125,7 +125,9 @@ impl StanModel {
     /// As the compiled library tells it, for example 2.35.0.
     pub fn stan_version(&self) -> String {
         let info = self.model.info().to_string_lossy();
-        let line = info.lines().find_map(|line| line.strip_prefix("Stan version:"));
+        let line = info
+            .lines()
+            .find_map(|line| line.strip_prefix("Stan version:"));
         line.unwrap_or("0.0.0").trim().to_string()
     }
 
@@ -241,7 +243,13 @@ impl<'m> DrawOutputs<'m> {
         self.full[self.model.response.clone()].copy_from_slice(response);
         self.model
             .model
-            .param_constrain(&self.full, true, true, &mut self.outputs, Some(&mut self.rng))
+            .param_constrain(
+                &self.full,
+                true,
+                true,
+                &mut self.outputs,
+                Some(&mut self.rng),
+            )
             .map_err(|error| self.model.evaluate_error(error))?;
         let block = &self.model.response_output;
         row.extend_from_slice(&self.outputs[..block.start]);

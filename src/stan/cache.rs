@@ -74,8 +74,7 @@ impl Cache {
         File::create(work.join("ok")).map_err(|source| cache_error("write to", &work, source))?;
         // A leftover without its marker comes from a crash between two versions of this program; it is worthless.
         if entry.exists() {
-            fs::remove_dir_all(&entry)
-                .map_err(|source| cache_error("replace", &entry, source))?;
+            fs::remove_dir_all(&entry).map_err(|source| cache_error("replace", &entry, source))?;
         }
         fs::rename(&work, &entry).map_err(|source| cache_error("write to", &entry, source))?;
         Ok(entry)
@@ -116,11 +115,7 @@ fn create_dir(path: &Path) -> Result<(), StanError> {
     fs::create_dir_all(path).map_err(|source| cache_error("create", path, source))
 }
 
-pub(super) fn cache_error(
-    action: &'static str,
-    path: &Path,
-    source: std::io::Error,
-) -> StanError {
+pub(super) fn cache_error(action: &'static str, path: &Path, source: std::io::Error) -> StanError {
     StanError::Cache {
         action,
         path: path.to_path_buf(),

@@ -198,10 +198,12 @@ impl<'a> Compiler<'a> {
 
     /// The bridge's object file; compiled once per toolchain.
     fn bridge(&self, wheel: &Wheel) -> Result<PathBuf, StanError> {
-        let key = self.key(&["bridge", BRIDGE]);
+        let key = self.key(&BRIDGE.map(|(_, text)| text));
         let entry = self.cache.get_or_build("bridge", &key, |work| {
-            let source = work.join("bridge.cpp");
-            fs::write(&source, BRIDGE).map_err(|error| cache_error("write to", work, error))?;
+            for (name, text) in BRIDGE {
+                fs::write(work.join(name), text)
+                    .map_err(|error| cache_error("write to", work, error))?;
+            }
             let run = Run {
                 cxx: &self.cxx,
                 log: work.join("compile.log"),
@@ -210,7 +212,11 @@ impl<'a> Compiler<'a> {
             };
             let task = "Compiling the bridge to Stan (once)";
             self.observer.task(task, 30, &mut || {
-                run.compile(&[&wheel.include()], &source, &work.join("bridge.o"))
+                run.compile(
+                    &[&wheel.include()],
+                    &work.join("bridge.cpp"),
+                    &work.join("bridge.o"),
+                )
             })
         })?;
         Ok(entry.join("bridge.o"))
@@ -241,7 +247,8 @@ impl<'a> Compiler<'a> {
 
     fn model_key(&self, source: &StanSource) -> String {
         let mut hasher = Sha256::new();
-        hash_text(&mut hasher, &self.key(&[BRIDGE, MODEL_BASE_CRTP]));
+        hash_text(&mut hasher, &self.key(&BRIDGE.map(|(_, text)| text)));
+        hash_text(&mut hasher, MODEL_BASE_CRTP);
         source.hash_into(&mut hasher);
         short_hex(hasher)
     }

@@ -13,18 +13,17 @@ pub struct Check {
 }
 
 /// Tries every part in the order in which a fit needs it. What needs a failed part is left out.
-pub fn doctor(
-    bridgestan: Option<&Path>,
-    jobs: usize,
-    observer: &dyn BuildObserver,
-) -> Vec<Check> {
+pub fn doctor(bridgestan: Option<&Path>, jobs: usize, observer: &dyn BuildObserver) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut note = |what, outcome: Result<String, String>| {
         let passed = outcome.is_ok();
         checks.push(Check { what, outcome });
         passed
     };
-    let compiler = note("C++ compiler", Cxx::find().map(|cxx| cxx.version).map_err(tell));
+    let compiler = note(
+        "C++ compiler",
+        Cxx::find().map(|cxx| cxx.version).map_err(tell),
+    );
     if bridgestan.is_none() {
         note("python3 with pip", pip());
     }
@@ -49,13 +48,19 @@ pub fn doctor(
         note("stanc", stanc.version().map_err(tell));
     }
     if let Toolchain::Wheel(wheel) = &toolchain {
-        note("headers", wheel.check_files().map_err(|missing| {
-            let root = wheel.root().display();
-            format!("{missing} is missing: delete {root} and run this again to fetch it anew")
-        }));
+        note(
+            "headers",
+            wheel.check_files().map_err(|missing| {
+                let root = wheel.root().display();
+                format!("{missing} is missing: delete {root} and run this again to fetch it anew")
+            }),
+        );
     }
     if compiler {
-        note("test compile", test_compile(toolchain, cache, observer, jobs));
+        note(
+            "test compile",
+            test_compile(toolchain, cache, observer, jobs),
+        );
     }
     checks
 }
@@ -87,7 +92,12 @@ fn pip() -> Result<String, String> {
         return Err(remedy.to_string());
     }
     let text = String::from_utf8_lossy(&output.stdout);
-    Ok(text.split(" from ").next().unwrap_or_default().trim().to_string())
+    Ok(text
+        .split(" from ")
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_string())
 }
 
 /// The sentence and its cause.

@@ -14,8 +14,12 @@ const MODELS: &[ShippedModel] = &[ShippedModel {
     stan: include_str!("../../stan/linear.stan"),
 }];
 
-/// Our implementation of BridgeStan's C interface.
-pub(super) const BRIDGE: &str = include_str!("../../stan/bridge/bridge.cpp");
+/// Our implementation of BridgeStan's C interface: one translation unit, `bridge.cpp`, in three files.
+pub(super) const BRIDGE: [(&str, &str); 3] = [
+    ("bridge.cpp", include_str!("../../stan/bridge/bridge.cpp")),
+    ("model.hpp", include_str!("../../stan/bridge/model.hpp")),
+    ("runtime.hpp", include_str!("../../stan/bridge/runtime.hpp")),
+];
 /// Takes the place of Stan's own header of the same name, which compiles far more than the bridge calls.
 pub(super) const MODEL_BASE_CRTP: &str =
     include_str!("../../stan/bridge/slim/stan/model/model_base_crtp.hpp");

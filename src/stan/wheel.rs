@@ -82,9 +82,21 @@ fn fetch(work: &Path, observer: &dyn BuildObserver) -> Result<(), StanError> {
 fn download(work: &Path) -> Result<(), StanError> {
     // The wheel is a container of files here, so the local Python's own version must not matter.
     let output = Command::new("python3")
-        .args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"])
+        .args([
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+        ])
         .args(["--no-deps", "--only-binary=:all:", "--implementation", "cp"])
-        .args(["--python-version", "3.11", "--platform", "manylinux2014_x86_64", "--dest"])
+        .args([
+            "--python-version",
+            "3.11",
+            "--platform",
+            "manylinux2014_x86_64",
+            "--dest",
+        ])
         .arg(work)
         .arg(PACKAGE)
         .output()
