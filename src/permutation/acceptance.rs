@@ -63,7 +63,7 @@ pub(crate) trait Acceptance {
 }
 
 /// Below this no uniform draw accepts, whatever the proposal ratio of a data set that fits in memory.
-const HOPELESS: f64 = -80.0;
+pub(crate) const HOPELESS: f64 = -80.0;
 
 /// min(1, exp(change) * ratio).
 pub(crate) struct Metropolis;

@@ -1,6 +1,6 @@
 //! The default sampler: moves on the set of moved rows and on the rows that look mislinked.
 
-use super::acceptance::{Acceptance, Metropolis, Target};
+use super::acceptance::{Acceptance, HOPELESS, Metropolis, Target};
 use super::columns::ColumnProposal;
 use super::pair::PairLogLik;
 use super::permutation::Permutation;
@@ -9,8 +9,9 @@ use super::rows::RowProposal;
 use super::update::{Move, UpdateInfo};
 use rand::Rng;
 
-/// Proposals for each row that is expected to be mislinked.
-const DEFAULT_EFFORT: f64 = 20.0;
+/// Proposals for each row that is expected to be mislinked. Measured at n = 250 and 20 000, ESS per
+/// second is flat from 20 to 80; at 40 a step costs about as much as a few gradients.
+const DEFAULT_EFFORT: f64 = 40.0;
 /// Rows added to the expected number of mislinked ones, so that clean data are searched as well.
 const SPARE_ROWS: f64 = 10.0;
 
@@ -38,11 +39,11 @@ const PLAIN: Mix = Mix {
     relink: 0.0,
 };
 
-/// With fitted values, the proposals that use them take half of the work.
+/// With fitted values, relinking replaces most of the rewiring; d itself still moves by insertion.
 const WITH_LOCATIONS: Mix = Mix {
-    rewire: 0.1,
-    insert_or_remove: 0.25,
-    birth_or_death: 0.15,
+    rewire: 0.05,
+    insert_or_remove: 0.35,
+    birth_or_death: 0.1,
     relink: 0.5,
 };
 
@@ -259,6 +260,9 @@ impl ActiveSet {
         }
         let j = target.pi.row_of(c);
         let log_change = target.log_change(i, j);
+        if log_change < HOPELESS {
+            return false;
+        }
         let (q_i, q_j) = (self.rows.probability(i), self.rows.probability(j));
         let s = &self.columns;
         let forward = q_i * s.probability(i, c) + q_j * s.probability(j, a);

@@ -89,8 +89,7 @@ impl ColumnProposal {
         self.sorted.clear();
         let fitted = locations.fitted.iter().copied();
         self.sorted.extend(fitted.zip(0..num_rows));
-        self.sorted
-            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         self.all.order.clear();
         self.suspicious.order.clear();
         // One merge of sorted responses and sorted fitted values gives every row its start.

@@ -87,8 +87,8 @@ pub struct FamilyLogLik {
     fitted: Vec<f64>,
     precision: f64,
     log_constant: f64,
-    mean: f64,
-    standard_deviation: f64,
+    /// log density of each response when nothing is known of its predictors.
+    log_marginal: Vec<f64>,
 }
 
 impl FamilyLogLik {
@@ -106,9 +106,7 @@ impl FamilyLogLik {
         let num_rows = response.len();
         let mut response_order: Vec<usize> = (0..num_rows).collect();
         response_order.sort_by(|&i, &j| response[i].total_cmp(&response[j]));
-        let mean = response.iter().sum::<f64>() / num_rows.max(1) as f64;
-        let squares: f64 = response.iter().map(|value| (value - mean).powi(2)).sum();
-        let variance = squares / num_rows.max(1) as f64;
+        let log_marginal = log_marginal(&response);
         Self {
             family,
             temperature,
@@ -117,9 +115,7 @@ impl FamilyLogLik {
             fitted: vec![0.0; num_rows],
             precision: family.precision(1.0),
             log_constant: family.log_constant(1.0),
-            mean,
-            // A constant response has no spread; any positive one keeps the ratio finite.
-            standard_deviation: if variance > 0.0 { variance.sqrt() } else { 1.0 },
+            log_marginal,
         }
     }
 
@@ -152,12 +148,18 @@ impl FamilyLogLik {
         let residual = self.response[row] - self.fitted[column];
         self.log_constant + self.family.log_kernel(residual, self.precision)
     }
+}
 
-    /// log density of y[row] when nothing is known of its predictors: a normal law over all responses.
-    pub fn log_marginal(&self, row: usize) -> f64 {
-        let sd = self.standard_deviation;
-        Family::Gaussian.log_density(self.response[row], self.mean, sd)
-    }
+/// A normal law with the mean and variance of all responses: rough, but it only steers proposals.
+fn log_marginal(response: &[f64]) -> Vec<f64> {
+    let num_rows = response.len().max(1) as f64;
+    let mean = response.iter().sum::<f64>() / num_rows;
+    let squares: f64 = response.iter().map(|value| (value - mean).powi(2)).sum();
+    let variance = squares / num_rows;
+    // A constant response has no spread; any positive one keeps the density finite.
+    let sd = if variance > 0.0 { variance.sqrt() } else { 1.0 };
+    let density = |&value: &f64| Family::Gaussian.log_density(value, mean, sd);
+    response.iter().map(density).collect()
 }
 
 impl PairLogLik for FamilyLogLik {
@@ -172,7 +174,7 @@ impl PairLogLik for FamilyLogLik {
     }
 
     fn log_mislink_ratio(&self, row: usize) -> f64 {
-        self.temperature * (self.log_marginal(row) - self.log_density(row, row))
+        self.temperature * (self.log_marginal[row] - self.log_density(row, row))
     }
 
     fn locations(&self) -> Option<Locations<'_>> {

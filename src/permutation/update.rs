@@ -8,7 +8,8 @@ use super::permutation::Permutation;
 use super::prior::Prior;
 use rand::Rng;
 
-/// The kernels of Step 2.
+/// The kernels of Step 2. A chain owns one, so its size does not matter.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum Update {
     ActiveSet(ActiveSet),

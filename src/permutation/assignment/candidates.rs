@@ -3,8 +3,8 @@
 use super::super::pair::PairLogLik;
 use super::super::permutation::Permutation;
 
-/// A row whose own link is no more than e times as likely as a random one may want to move.
-const THRESHOLD: f64 = -1.0;
+/// A row whose own link is less likely than a random one may want to move.
+const THRESHOLD: f64 = 0.0;
 
 /// All rows if there are at most `max_rows`. Otherwise the rows moved now, then the rows with the
 /// largest `log_mislink_ratio` above the threshold, up to `max_rows`. The others stay at home.

@@ -11,11 +11,11 @@ use super::prior::Prior;
 use lap::Lap;
 
 /// Largest number of rows in one assignment problem.
-const DEFAULT_MAX_ROWS: usize = 1000;
+const DEFAULT_MAX_ROWS: usize = 500;
 /// Solves of one search at most; about five are usual.
 const MAX_SOLVES: usize = 30;
 /// Gaps below this are not worth another solve.
-const TOLERANCE: f64 = 1e-6;
+const TOLERANCE: f64 = 0.01;
 
 /// The best permutation found.
 #[derive(Clone, Debug)]
@@ -140,14 +140,14 @@ impl<'a, L: PairLogLik + ?Sized> Search<'a, L> {
 
     /// Linearises g at the number of moved rows, solves, and repeats until that number stays.
     fn fixed_point(&mut self, start: usize) {
-        let mut tried = Vec::new();
         let mut d = start;
-        while self.cuts.len() < MAX_SOLVES && !tried.contains(&d) {
-            tried.push(d);
-            match slope(self.prior, d) {
-                Some(price) => d = self.solve(price),
-                None => return,
+        while let Some(price) = slope(self.prior, d) {
+            // A price that hardly differs from one tried would give the same assignment.
+            let near = |cut: &Cut| (cut.price - price).abs() < 1e-3;
+            if self.cuts.iter().any(near) || self.cuts.len() >= MAX_SOLVES {
+                return;
             }
+            d = self.solve(price);
         }
     }
 
@@ -193,12 +193,15 @@ impl<'a, L: PairLogLik + ?Sized> Search<'a, L> {
 
     /// Where the bound on sum l + g is highest, and that bound.
     fn bound(&self) -> (usize, f64) {
-        (self.prior.table().iter().enumerate())
-            .filter(|(_, g)| **g > f64::NEG_INFINITY)
-            .map(|(d, g)| (d, g + self.hull_bound(d)))
-            .fold((0, f64::NEG_INFINITY), |max, next| {
-                if next.1 > max.1 { next } else { max }
-            })
+        // Only candidate rows can move.
+        (self.prior.table()[..=self.lap.rows().len()]
+            .iter()
+            .enumerate())
+        .filter(|(_, g)| **g > f64::NEG_INFINITY)
+        .map(|(d, g)| (d, g + self.hull_bound(d)))
+        .fold((0, f64::NEG_INFINITY), |max, next| {
+            if next.1 > max.1 { next } else { max }
+        })
     }
 
     /// Exchanges of two rows that still improve, then the certificate.

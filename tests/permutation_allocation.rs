@@ -1,0 +1,63 @@
+//! The samplers allocate when they first see a problem's size, and never again.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use unshuffle::permutation::{
+    ActiveSet, Checkerboard, Family, FamilyLogLik, Permutation, Prior, Restart, Update,
+};
+
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+#[test]
+fn later_steps_do_not_allocate() {
+    let n = 500;
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let truth = Permutation::random_sparse(n, 40, &mut rng);
+    let fitted: Vec<f64> = (0..n)
+        .map(|_| 3.0 * rng.sample::<f64, _>(StandardNormal))
+        .collect();
+    let response = (0..n).map(|i| fitted[truth.column_of(i)]).collect();
+    let mut pair = FamilyLogLik::new(Family::Gaussian, response, 1.0);
+    pair.update(0.3, |eta| eta.copy_from_slice(&fitted));
+    let prior = Prior::beta_binomial(n, 1.0, 1.0);
+    let mut pi = Permutation::identity(n);
+    let mut kernels = [
+        Update::ActiveSet(ActiveSet::default()),
+        Update::Checkerboard(Checkerboard::new(100_000, Restart::Current)),
+    ];
+    for kernel in &mut kernels {
+        kernel.step(&mut pi, &pair, &prior, &mut rng);
+    }
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    for step in 0..50 {
+        let scale = 0.3 + 0.05 * f64::from(step % 7);
+        pair.update(scale, |eta| {
+            eta.iter_mut().for_each(|value| *value *= 0.999)
+        });
+        for kernel in &mut kernels {
+            kernel.step(&mut pi, &pair, &prior, &mut rng);
+        }
+    }
+    assert_eq!(ALLOCATIONS.load(Ordering::Relaxed), before);
+    assert!(pi.version() > 100);
+}
