@@ -3,18 +3,26 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use serde_json::{Value, json};
+use rand::{Rng, RngCore};
+use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::chain::{ChainError, ChainOutcome, Observer};
-use crate::config::{Config, ConfigError, Init, ModelSource, read_init};
+use crate::config::{self, Config, ConfigError, Family, Init, ModelSource, read_init};
 use crate::data::{self, DataError, Dataset, stan_json};
 use crate::diagnostics::{Finding, SummaryRow, write_csv};
 use crate::draws::{DrawsError, read_output};
-use crate::model::{ModelError, StanModel};
+use crate::links_summary::LinksSummary;
+use crate::model::{
+    AgreementError, ModelError, Outputs, Pairs, StanModel, TwoTemperatures, check_agreement,
+    initial_values,
+};
+use crate::permutation::{Prior, PriorKind};
+use crate::rng;
 use crate::run::Run;
 use crate::stan::{Compiled, Compiler, StanError, StanSource, shipped_model};
 use crate::summary;
@@ -29,6 +37,12 @@ pub enum FitError {
     Stan(#[from] StanError),
     #[error(transparent)]
     Model(#[from] ModelError),
+    #[error(transparent)]
+    Agreement(#[from] AgreementError),
+    #[error(
+        "{label} declares no `alpha` in its data block, so the temperature cannot be other than 1: add `real<lower=0, upper=1> alpha;` and multiply the likelihood by it"
+    )]
+    NoAlpha { label: String },
     #[error(transparent)]
     Chain(#[from] ChainError),
     #[error(transparent)]
@@ -48,6 +62,7 @@ pub struct Prepared {
     pub config: Config,
     pub data: Dataset,
     pub model: StanModel,
+    pub prior: Prior,
     pub program: String,
     pub compiled: Compiled,
     pub toolchain: String,
@@ -60,28 +75,124 @@ pub fn prepare(mut config: Config, compiler: &Compiler) -> Result<Prepared, FitE
     }
     let data = data::read(&config.data)?;
     let source = stan_source(&config.model.stan)?;
-    if let Some(info) = compiler.info(&source)? {
-        StanModel::check_declaration(&info, &source.label, &config.model.response)?;
+    let info = compiler.info(&source)?;
+    if let Some(info) = &info {
+        StanModel::check_declaration(info, &source.label, &config.model.response)?;
     }
     let compiled = compiler.compile(&source)?;
-    let (alpha, _) = config.temperature.at(data.num_rows());
-    let json = stan_json(&data, alpha, &config.model.data)?;
-    let model = StanModel::new(
-        StanModel::open_library(&compiled.library)?,
-        &source.label,
-        &json,
-        &config.model.response,
-        data.num_rows(),
-        config.sampler.seed as u32,
-    )?;
+    let library = StanModel::open_library(&compiled.library)?;
+    let family = config.model.family();
+    let entries = with_family_parameters(&config.model.data, family);
+    let build = |alpha: f64| -> Result<StanModel, FitError> {
+        let json = stan_json(&data, alpha, &entries)?;
+        let (response, seed) = (&config.model.response, config.sampler.seed as u32);
+        Ok(StanModel::new(
+            Arc::clone(&library),
+            &source.label,
+            &json,
+            response,
+            data.num_rows(),
+            seed,
+        )?)
+    };
+    let (alpha, alpha_links) = config.temperature.at(data.num_rows());
+    let model = build(alpha)?;
+    let takes_alpha = info.is_none_or(|info| info.inputs.contains_key("alpha"));
+    if !takes_alpha && alpha != 1.0 {
+        return Err(FitError::NoAlpha {
+            label: source.label,
+        });
+    }
+    if config.permutation.update != config::Update::None {
+        let other = if takes_alpha {
+            Some(build(alpha / 2.0)?)
+        } else {
+            None
+        };
+        agreement(&config, &data, &model, alpha, other.as_ref(), alpha_links)?;
+    }
+    let prior = Prior::new(prior_kind(config.permutation.prior), data.num_rows());
     Ok(Prepared {
         config,
         data,
         model,
+        prior,
         program: source.text,
         compiled,
         toolchain: compiler.toolchain.describe(),
     })
+}
+
+fn prior_kind(prior: config::Prior) -> PriorKind {
+    match prior {
+        config::Prior::BetaBinomial { a, b } => PriorKind::BetaBinomial { a, b },
+        config::Prior::Uniform { max_moved } => PriorKind::Uniform { max_moved },
+        config::Prior::Hamming { theta } => PriorKind::Hamming { theta },
+    }
+}
+
+/// tau and nu stand in the config's family; a program that takes them as data gets them unless model.data has its own.
+fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<String, Value> {
+    let mut entries = entries.clone();
+    let parameter = match family {
+        Family::AsymmetricLaplace { tau } => Some(("tau", tau)),
+        Family::StudentT { nu } => Some(("nu", nu)),
+        Family::Gaussian | Family::Stan => None,
+    };
+    if let Some((name, value)) = parameter {
+        entries.entry(name).or_insert(json!(value));
+    }
+    entries
+}
+
+/// Both steps must mean the same likelihood; tried at a few starting points.
+fn agreement(
+    config: &Config,
+    data: &Dataset,
+    model: &StanModel,
+    alpha: f64,
+    other: Option<&StanModel>,
+    alpha_links: f64,
+) -> Result<(), FitError> {
+    const NUM_POINTS: usize = 4;
+    let family = config.model.family();
+    let mut rng = rng::stream(config.sampler.seed, usize::MAX);
+    let mut stan_rng = model.rng(rng.next_u32())?;
+    let outputs = Outputs::new(model, model.rng(rng.next_u32())?);
+    let x = data.x.view();
+    let mut pairs = Pairs::new(family, model, outputs, x, &data.response, alpha_links)?;
+    let mut points = Vec::with_capacity(NUM_POINTS);
+    for _ in 0..NUM_POINTS {
+        points.push(initial_values(
+            model,
+            &config.sampler.init,
+            (&config.model.response, &data.response),
+            data,
+            1,
+            &mut rng,
+            &mut stan_rng,
+        )?);
+        // A user's own starting values are one point; a little noise makes the next ones differ.
+        if let Some(point) = points.last_mut() {
+            point
+                .iter_mut()
+                .for_each(|value| *value += rng.random_range(-0.1..0.1));
+        }
+    }
+    let stan = TwoTemperatures {
+        model,
+        alpha,
+        other: other.map(|model| (model, alpha / 2.0)),
+    };
+    check_agreement(
+        &stan,
+        &mut pairs,
+        &family.to_string(),
+        &data.response,
+        &points,
+        &mut rng,
+    )?;
+    Ok(())
 }
 
 pub fn stan_source(model: &ModelSource) -> Result<StanSource, StanError> {
@@ -129,6 +240,7 @@ impl Prepared {
             config: &self.config,
             data: &self.data,
             model: &self.model,
+            prior: &self.prior,
             output,
             num_threads,
             stop,
@@ -137,7 +249,13 @@ impl Prepared {
         let outcomes = run.chains()?;
         let chains = read_output(output)?;
         let rows = summary::rows(&chains);
-        let findings = summary::findings(&chains, &rows);
+        let mut findings = summary::findings(&chains, &rows);
+        let links = LinksSummary::read(output, &chains, self.data.num_rows())?;
+        if let Some(links) = &links {
+            links.write(output, self.data.row_ids.as_deref())?;
+            findings.extend(links.findings());
+        }
+        findings.extend(summary::drift_findings(&outcomes));
         let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
         let path = output.join("summary.csv");
         let mut csv = Vec::new();

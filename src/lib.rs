@@ -13,6 +13,7 @@ pub mod diagnostics;
 pub mod draws;
 pub mod fit;
 pub mod hmc;
+pub mod links_summary;
 pub mod model;
 pub mod permutation;
 pub mod rng;

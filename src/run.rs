@@ -7,19 +7,24 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rand::RngCore;
 
 use crate::adapt::{AdaptationSettings, Sampling};
-use crate::chain::{Chain, ChainError, ChainOutcome, ChainSettings, Observer};
-use crate::config::{Config, Metric, Trajectory};
+use crate::chain::{Chain, ChainError, ChainOutcome, ChainSettings, Links, Observer};
+use crate::config::{self, Config, Metric, Trajectory};
 use crate::data::Dataset;
-use crate::draws::{ChainHeader, CsvWriter, SAMPLER_COLUMNS};
+use crate::draws::{ChainHeader, ChainWriter, LINK_COLUMNS, SAMPLER_COLUMNS};
 use crate::hmc::MetricKind;
-use crate::model::{DrawOutputs, StanModel, ThetaGivenPi, initial_values};
-use crate::rng;
+use crate::model::{ModelError, Outputs, Pairs, StanModel, ThetaGivenPi, initial_values};
+use crate::permutation::{ActiveSet, Checkerboard, ModeSearch, Prior, Restart, Update};
+use crate::rng::{self, ChainRng};
+
+/// The paper's T, in units of the number of rows, where a config leaves it open.
+const SWEEPS_PER_UPDATE: usize = 10;
 
 /// What all chains share.
 pub struct Run<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
     pub model: &'a StanModel,
+    pub prior: &'a Prior,
     pub output: &'a Path,
     pub num_threads: usize,
     /// Set by Ctrl-C; every chain ends after its current iteration.
@@ -59,27 +64,69 @@ impl Run<'_> {
     fn chain(&self, id: usize) -> Result<ChainOutcome, ChainError> {
         let mut rng = rng::stream(self.config.sampler.seed, id);
         let mut stan_rng = self.model.rng(rng.next_u32())?;
-        let aligned = &self.data.response;
-        let start = initial_values(
+        let response = &self.data.response;
+        let theta = initial_values(
             self.model,
             &self.config.sampler.init,
-            (&self.config.model.response, aligned),
+            (&self.config.model.response, response),
             self.data,
             id,
             &mut rng,
             &mut stan_rng,
         )?;
-        let path = self.output.join(format!("draws_{id}.csv"));
-        let writer = CsvWriter::create(&path, &self.header(id), &self.columns());
+        let mut links = self.links(&mut rng)?;
+        if let Some(links) = &mut links {
+            links.disperse(id, &theta, &mut rng)?;
+        }
+        let with_links = links.is_some();
+        let density = ThetaGivenPi::new(self.model, response);
+        let outputs = Outputs::new(self.model, stan_rng);
+        let chain = Chain::new(id, self.settings(), density, links, theta, outputs, rng)?;
+        let columns = self.columns(with_links);
+        let writer = ChainWriter::create(self.output, &self.header(id), &columns, with_links);
         let writer = writer.map_err(|source| ChainError::Write {
             chain: id,
-            path: path.clone(),
+            path: self.output.to_path_buf(),
             source,
         })?;
-        let density = ThetaGivenPi::new(self.model, aligned);
-        let outputs = DrawOutputs::new(self.model, stan_rng);
-        let chain = Chain::new(id, self.settings(), density, start, rng, outputs)?;
-        chain.run(writer, path, self.stop, self.observer)
+        chain.run(writer, self.stop, self.observer)
+    }
+
+    /// Step 2, where the config asks for one.
+    fn links(&self, rng: &mut ChainRng) -> Result<Option<Links<'_>>, ChainError> {
+        let num_rows = self.data.num_rows();
+        let update = match self.config.permutation.update {
+            config::Update::None => return Ok(None),
+            config::Update::ActiveSet => Update::ActiveSet(ActiveSet::default()),
+            config::Update::Mode => Update::Mode(ModeSearch::default()),
+            config::Update::Checkerboard { steps, restart } => {
+                let steps = steps.unwrap_or(SWEEPS_PER_UPDATE * num_rows) as u64;
+                let restart = match restart {
+                    config::Restart::Current => Restart::Current,
+                    config::Restart::Mode => Restart::Mode,
+                };
+                Update::Checkerboard(Checkerboard::new(steps, restart))
+            }
+        };
+        let pairs = self.pairs(rng.next_u32())?;
+        Ok(Some(Links::new(
+            &self.data.response,
+            self.prior,
+            update,
+            pairs,
+        )))
+    }
+
+    fn pairs(&self, seed: u32) -> Result<Pairs<'_>, ModelError> {
+        let (_, temperature) = self.config.temperature.at(self.data.num_rows());
+        Pairs::new(
+            self.config.model.family(),
+            self.model,
+            Outputs::new(self.model, self.model.rng(seed)?),
+            self.data.x.view(),
+            &self.data.response,
+            temperature,
+        )
     }
 
     fn settings(&self) -> ChainSettings {
@@ -103,10 +150,13 @@ impl Run<'_> {
         }
     }
 
-    fn columns(&self) -> Vec<String> {
-        let sampler = SAMPLER_COLUMNS.iter().map(|name| name.to_string());
+    fn columns(&self, with_links: bool) -> Vec<String> {
+        let link_columns: &[&str] = if with_links { &LINK_COLUMNS } else { &[] };
+        let sampler = SAMPLER_COLUMNS.iter().chain(link_columns);
+        let outputs = self.model.output_names().iter().cloned();
         sampler
-            .chain(self.model.output_names().iter().cloned())
+            .map(|name| name.to_string())
+            .chain(outputs)
             .collect()
     }
 

@@ -1,6 +1,7 @@
 //! From saved chains to summary rows and findings; used by `fit`, `summary` and `diagnose` alike.
 
-use crate::diagnostics::{ChainRecord, Finding, RunRecord, SummaryRow, check, summarize};
+use crate::chain::ChainOutcome;
+use crate::diagnostics::{ChainRecord, Finding, RunRecord, SummaryRow, Worst, check, summarize};
 use crate::draws::ChainDraws;
 
 /// One row for `lp__` and one for each saved quantity. Chains of different length are cut to the shortest.
@@ -10,17 +11,41 @@ pub fn rows(chains: &[ChainDraws]) -> Vec<SummaryRow> {
     let Some(first) = chains.first() else {
         return Vec::new();
     };
-    let is_reported = |name: &str| name == "lp__" || !name.ends_with("__");
     first
         .names
         .iter()
         .enumerate()
-        .filter(|(_, name)| is_reported(name))
-        .map(|(k, name)| {
+        .filter_map(|(k, name)| {
             let draws: Vec<&[f64]> = chains.iter().map(|c| &c.columns[k][..shortest]).collect();
-            summarize(name, &draws, (seconds > 0.0).then_some(seconds))
+            Some(summarize(
+                reported_name(name)?,
+                &draws,
+                (seconds > 0.0).then_some(seconds),
+            ))
         })
         .collect()
+}
+
+/// Of the sampler's own columns only those that estimate something are reported, under plain names.
+fn reported_name(column: &str) -> Option<&str> {
+    match column {
+        "lp__" => Some(column),
+        "n_moved__" => Some("n_moved"),
+        "mismatch_rate__" => Some("mismatch_rate"),
+        _ => (!column.ends_with("__")).then_some(column),
+    }
+}
+
+/// Chains whose warm-up ended before their links had settled.
+pub fn drift_findings(outcomes: &[ChainOutcome]) -> Option<Finding> {
+    let changes = outcomes.iter().filter_map(|outcome| {
+        let drift = outcome.drift?;
+        Some((
+            format!("chain {}", outcome.chain),
+            (drift.after - drift.before).abs(),
+        ))
+    });
+    Worst::above(0.0, changes).map(Finding::LinksDrift)
 }
 
 pub fn findings(chains: &[ChainDraws], rows: &[SummaryRow]) -> Vec<Finding> {

@@ -98,6 +98,8 @@ impl From<FitError> for Failure {
             FitError::Config(_)
             | FitError::Data(_)
             | FitError::Model(_)
+            | FitError::Agreement(_)
+            | FitError::NoAlpha { .. }
             | FitError::Draws(_)
             | FitError::OutputExists { .. }
             | FitError::Write { .. } => Failure::new(2, error),

@@ -3,6 +3,8 @@
 //! Each is read through a struct of all its keys, because serde's tagged enums lose the path of a bad value
 //! and let keys of another choice pass.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
@@ -27,6 +29,17 @@ pub enum Family {
     },
     /// Any likelihood: taken from `vector[N] log_lik` in the program's generated quantities.
     Stan,
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Family::Gaussian => write!(f, "gaussian"),
+            Family::AsymmetricLaplace { tau } => write!(f, "asymmetric_laplace, tau = {tau}"),
+            Family::StudentT { nu } => write!(f, "student_t, nu = {nu}"),
+            Family::Stan => write!(f, "stan"),
+        }
+    }
 }
 
 /// The prior on which links are wrong; it depends on a permutation only through its number of moved rows.

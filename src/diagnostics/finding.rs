@@ -25,6 +25,10 @@ pub enum Finding {
     LowBulkEss(Worst),
     LowTailEss(Worst),
     HighRHat(Worst),
+    /// Rows whose probability of being moved differs between chains, with the largest difference.
+    LinksDisagree(Worst),
+    /// Chains in which the number of moved rows still drifted when warm-up ended, with the change.
+    LinksDrift(Worst),
     NotJudged(Names),
     Constant(Names),
 }
@@ -45,7 +49,7 @@ pub struct Names {
 }
 
 impl Worst {
-    pub(super) fn above(
+    pub(crate) fn above(
         limit: f64,
         values: impl IntoIterator<Item = (String, f64)>,
     ) -> Option<Self> {
@@ -127,6 +131,8 @@ impl Finding {
             Finding::LowBulkEss(_) => "low_bulk_ess",
             Finding::LowTailEss(_) => "low_tail_ess",
             Finding::HighRHat(_) => "high_r_hat",
+            Finding::LinksDisagree(_) => "links_disagree",
+            Finding::LinksDrift(_) => "links_drift",
             Finding::NotJudged(_) => "not_judged",
             Finding::Constant(_) => "constant",
         }
@@ -182,6 +188,20 @@ impl fmt::Display for Finding {
                  stays high, the chains sit in different modes and should be compared one by one.",
                 worst.list(3),
             ),
+            Finding::LinksDisagree(worst) => write!(
+                f,
+                "The chains disagree by more than {} on the probability of being moved of {}: they may sit in different modes of \
+                 the links. Raise sampler.warmup and sampler.draws; if it stays, mark checked rows with data.safe or give an \
+                 informative permutation.prior.",
+                worst.limit,
+                worst.list(2),
+            ),
+            Finding::LinksDrift(worst) => write!(
+                f,
+                "The number of moved rows was still changing at the end of warm-up in {} (rows, between its last two quarters): \
+                 the first draws are not yet from the posterior. Raise sampler.warmup.",
+                worst.list(1),
+            ),
             Finding::NotJudged(names) => write!(
                 f,
                 "Convergence cannot be judged for {}: there are fewer than 4 draws per chain, draws that are not finite, or almost \
@@ -224,7 +244,9 @@ impl Serialize for Finding {
             Finding::LowEBfmi(worst)
             | Finding::LowBulkEss(worst)
             | Finding::LowTailEss(worst)
-            | Finding::HighRHat(worst) => {
+            | Finding::HighRHat(worst)
+            | Finding::LinksDisagree(worst)
+            | Finding::LinksDrift(worst) => {
                 let (names, values): (Vec<_>, Vec<_>) = worst
                     .named
                     .iter()

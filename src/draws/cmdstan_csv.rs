@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::hmc::{Metric, MetricKind};
 
@@ -18,8 +18,13 @@ pub const SAMPLER_COLUMNS: [&str; 7] = [
     "energy__",
 ];
 
-/// A reader never waits longer than this to see new rows.
-const FLUSH_EVERY: Duration = Duration::from_secs(1);
+/// Behind them, where the links are updated.
+pub const LINK_COLUMNS: [&str; 4] = [
+    "n_moved__",
+    "mismatch_rate__",
+    "log_prior_pi__",
+    "accept_pi__",
+];
 
 /// What a chain's file says of itself before the first draw.
 #[derive(Debug, Clone)]
@@ -49,7 +54,6 @@ pub struct CsvWriter {
     dense_metric: bool,
     num_draws: usize,
     num_rows: usize,
-    flushed: Instant,
 }
 
 impl CsvWriter {
@@ -67,7 +71,6 @@ impl CsvWriter {
             dense_metric: header.dense_metric,
             num_draws: header.num_draws,
             num_rows: 0,
-            flushed: Instant::now(),
         })
     }
 
@@ -98,11 +101,11 @@ impl CsvWriter {
     pub fn row(&mut self, values: &[f64]) -> io::Result<()> {
         writeln!(self.out, "{}", join(values, ","))?;
         self.num_rows += 1;
-        if self.flushed.elapsed() >= FLUSH_EVERY {
-            self.out.flush()?;
-            self.flushed = Instant::now();
-        }
         Ok(())
+    }
+
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 
     /// Ends the file. Readers insist on as many rows as the header promises, so an early end corrects the promise.

@@ -14,6 +14,12 @@ pub enum DrawsError {
         #[source]
         source: io::Error,
     },
+    #[error("cannot write {}", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
     #[error("{} has no draws_<chain>.csv: it is not the output of a fit", path.display())]
     NoDraws { path: PathBuf },
     #[error("{}, line {line}: {what}", path.display())]

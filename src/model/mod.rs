@@ -1,11 +1,17 @@
-//! The target of Step 1: log densities, and the Stan program that provides one.
+//! What a Stan program is to the sampler: the target of Step 1, and the pair likelihood of Step 2.
 
+mod agreement;
 mod initial;
 mod log_density;
+mod pairs;
 mod response_block;
 mod stan_model;
+mod stan_pairs;
 
+pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
 pub use initial::initial_values;
 pub use log_density::{EvalError, LogDensity};
+pub use pairs::Pairs;
 pub use response_block::ModelError;
-pub use stan_model::{DrawOutputs, StanModel, ThetaGivenPi};
+pub use stan_model::{Block, Outputs, StanModel, ThetaGivenPi};
+pub use stan_pairs::StanPairs;

@@ -33,6 +33,10 @@ pub enum ModelError {
         "{label} declares `{response}` with a constraint (bounds, offset or multiplier): declare it as plain `vector[N] {response};`, since it holds the observed responses as they are"
     )]
     Constrained { label: String, response: String },
+    #[error(
+        "{label} does not have {what}, which the config's model.family reads: add it to the program, or set another family (\"stan\" takes any likelihood)"
+    )]
+    Family { label: String, what: String },
     #[error("{label} cannot be built with these data: {message}")]
     Construct { label: String, message: String },
     #[error(

@@ -145,6 +145,33 @@ impl StanModel {
         &self.theta_names
     }
 
+    /// Positions of `name`, or of `name.1`, `name.2`, ..., among the outputs, and the block they stand in.
+    pub fn index_of(&self, name: &str) -> Option<(Range<usize>, Block)> {
+        let names = self.model.param_names(true, true).split(',');
+        let belongs = |known: &str| known.split('.').next() == Some(name);
+        let mut places = names.enumerate().filter(|(_, known)| belongs(known));
+        let start = places.next()?.0;
+        let range = start..start + 1 + places.count();
+        let block = if range.end <= self.model.param_num(false, false) {
+            Block::Parameters
+        } else if range.end <= self.model.param_num(true, false) {
+            Block::TransformedParameters
+        } else {
+            Block::GeneratedQuantities
+        };
+        Some((range, block))
+    }
+
+    /// The normalised log density at theta and this aligned response, on the constrained scale.
+    pub(super) fn log_density(&self, theta: &[f64], response: &[f64]) -> Result<f64, ModelError> {
+        let mut full = vec![0.0; self.model.param_unc_num()];
+        place(theta, &self.response, &mut full);
+        full[self.response.clone()].copy_from_slice(response);
+        self.model
+            .log_density(&full, false, false)
+            .map_err(|error| self.evaluate_error(error))
+    }
+
     pub fn rng(&self, seed: u32) -> Result<Rng<Arc<StanLibrary>>, ModelError> {
         Rng::new(self.model.clone_library_ref(), seed).map_err(|error| self.evaluate_error(error))
     }
@@ -214,48 +241,81 @@ fn place(theta: &[f64], response: &Range<usize>, full: &mut [f64]) {
     full[response.end..].copy_from_slice(&theta[response.start..]);
 }
 
-/// What is saved of a draw: constrained parameters, transformed parameters, generated quantities.
-pub struct DrawOutputs<'m> {
+/// Everything a program computes from a draw: parameters, transformed parameters, generated quantities.
+pub struct Outputs<'m> {
     model: &'m StanModel,
     full: Vec<f64>,
-    outputs: Vec<f64>,
+    values: Vec<f64>,
     rng: Rng<Arc<StanLibrary>>,
 }
 
-impl<'m> DrawOutputs<'m> {
-    pub fn new(model: &'m StanModel, rng: Rng<Arc<StanLibrary>>) -> DrawOutputs<'m> {
-        DrawOutputs {
+impl<'m> Outputs<'m> {
+    pub fn new(model: &'m StanModel, rng: Rng<Arc<StanLibrary>>) -> Outputs<'m> {
+        Outputs {
             model,
             full: vec![0.0; model.model.param_unc_num()],
-            outputs: vec![0.0; model.num_outputs],
+            values: vec![0.0; model.num_outputs],
             rng,
         }
     }
 
-    /// Appends the outputs at `theta` to `row`, in the order of `StanModel::output_names`.
+    /// The values of all blocks up to `last`, in the order of `StanModel::index_of`.
+    pub fn evaluate(
+        &mut self,
+        theta: &[f64],
+        response: &[f64],
+        last: Block,
+    ) -> Result<&[f64], ModelError> {
+        self.full[self.model.response.clone()].copy_from_slice(response);
+        self.evaluate_placed(theta, last)
+    }
+
+    /// As `evaluate`, with every row's response equal to `value`.
+    pub fn evaluate_constant(&mut self, theta: &[f64], value: f64) -> Result<&[f64], ModelError> {
+        self.full[self.model.response.clone()].fill(value);
+        self.evaluate_placed(theta, Block::GeneratedQuantities)
+    }
+
+    fn evaluate_placed(&mut self, theta: &[f64], last: Block) -> Result<&[f64], ModelError> {
+        place(theta, &self.model.response, &mut self.full);
+        let transformed = last >= Block::TransformedParameters;
+        let generated = last == Block::GeneratedQuantities;
+        let size = self.model.model.param_num(transformed, generated);
+        let values = &mut self.values[..size];
+        self.model
+            .model
+            .param_constrain(
+                &self.full,
+                transformed,
+                generated,
+                values,
+                Some(&mut self.rng),
+            )
+            .map_err(|error| self.model.evaluate_error(error))?;
+        Ok(values)
+    }
+
+    /// Appends what is saved of a draw to `row`, in the order of `StanModel::output_names`.
     pub fn append(
         &mut self,
         theta: &[f64],
         response: &[f64],
         row: &mut Vec<f64>,
     ) -> Result<(), ModelError> {
-        place(theta, &self.model.response, &mut self.full);
-        self.full[self.model.response.clone()].copy_from_slice(response);
-        self.model
-            .model
-            .param_constrain(
-                &self.full,
-                true,
-                true,
-                &mut self.outputs,
-                Some(&mut self.rng),
-            )
-            .map_err(|error| self.model.evaluate_error(error))?;
-        let block = &self.model.response_output;
-        row.extend_from_slice(&self.outputs[..block.start]);
-        row.extend_from_slice(&self.outputs[block.end..]);
+        let block = self.model.response_output.clone();
+        let values = self.evaluate(theta, response, Block::GeneratedQuantities)?;
+        row.extend_from_slice(&values[..block.start]);
+        row.extend_from_slice(&values[block.end..]);
         Ok(())
     }
+}
+
+/// The blocks of a program whose values it puts out, in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Block {
+    Parameters,
+    TransformedParameters,
+    GeneratedQuantities,
 }
 
 impl LogDensity for ThetaGivenPi<'_> {

@@ -1,0 +1,68 @@
+//! The two files of a chain: its draws, and the links of each draw where they are updated.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::links_csv::LinksWriter;
+use super::{ChainHeader, CsvWriter};
+use crate::hmc::Metric;
+use crate::permutation::Permutation;
+
+/// A reader never waits longer than this to see new rows.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
+
+pub struct ChainWriter {
+    path: PathBuf,
+    draws: CsvWriter,
+    links: Option<LinksWriter>,
+    num_draws: usize,
+    flushed: Instant,
+}
+
+impl ChainWriter {
+    pub fn create(
+        folder: &Path,
+        header: &ChainHeader,
+        columns: &[String],
+        with_links: bool,
+    ) -> io::Result<ChainWriter> {
+        let chain = header.chain;
+        let path = folder.join(format!("draws_{chain}.csv"));
+        let links = with_links.then(|| folder.join(format!("links_{chain}.csv")));
+        Ok(ChainWriter {
+            draws: CsvWriter::create(&path, header, columns)?,
+            links: links.as_deref().map(LinksWriter::create).transpose()?,
+            path,
+            num_draws: 0,
+            flushed: Instant::now(),
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn adaptation(&mut self, step_size: f64, metric: &Metric) -> io::Result<()> {
+        self.draws.adaptation(step_size, metric)
+    }
+
+    pub fn draw(&mut self, row: &[f64], links: Option<&Permutation>) -> io::Result<()> {
+        self.num_draws += 1;
+        self.draws.row(row)?;
+        if let (Some(writer), Some(links)) = (&mut self.links, links) {
+            writer.draw(self.num_draws, links)?;
+        }
+        if self.flushed.elapsed() >= FLUSH_EVERY {
+            self.draws.flush()?;
+            self.links.as_mut().map_or(Ok(()), LinksWriter::flush)?;
+            self.flushed = Instant::now();
+        }
+        Ok(())
+    }
+
+    pub fn finish(mut self, warmup: Duration, sampling: Duration) -> io::Result<()> {
+        self.links.as_mut().map_or(Ok(()), LinksWriter::flush)?;
+        self.draws.finish(warmup, sampling)
+    }
+}

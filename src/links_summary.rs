@@ -1,0 +1,252 @@
+//! What the draws say of each row's link: P(moved), likely partners, the posterior mean of the permutation matrix.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::diagnostics::{Finding, Worst, r_hat};
+use crate::draws::{ChainDraws, DrawsError, MovedRow, format_float, read_links};
+
+/// Partners listed in rows.csv, the best one included.
+const NUM_PARTNERS: usize = 3;
+/// Chains that differ more than this on one row's P(moved), beyond what their own mixing explains, disagree.
+const DISAGREEMENT: f64 = 0.1;
+
+/// Counts over all saved draws. Rows and columns count from 0 here, from 1 in files.
+#[derive(Debug, Clone)]
+pub struct LinksSummary {
+    num_draws: usize,
+    /// For each row: how often it was linked to each other row.
+    partners: Vec<BTreeMap<usize, usize>>,
+    /// For each chain and row: the draws in which it was moved.
+    moved_draws: Vec<Vec<Vec<usize>>>,
+    chain_lengths: Vec<usize>,
+}
+
+/// One row's posterior, as in rows.csv.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowLinks {
+    pub p_moved: f64,
+    /// Rows of X with their probabilities, the row's own included, most probable first.
+    pub partners: Vec<(usize, f64)>,
+}
+
+impl LinksSummary {
+    /// None where the fit has no links files, because every link stayed as it was.
+    pub fn read(
+        folder: &Path,
+        chains: &[ChainDraws],
+        num_rows: usize,
+    ) -> Result<Option<LinksSummary>, DrawsError> {
+        let mut links = Vec::with_capacity(chains.len());
+        for chain in chains {
+            let path = folder.join(format!("links_{}.csv", chain.chain));
+            if !path.exists() {
+                return Ok(None);
+            }
+            let moved = read_links(&path)?;
+            if let Some(bad) = moved.iter().find(|m| m.row.max(m.linked_to) > num_rows) {
+                return Err(DrawsError::Malformed {
+                    path,
+                    line: 1,
+                    what: format!(
+                        "row {} is not among the {num_rows} rows of the data",
+                        bad.row
+                    ),
+                });
+            }
+            links.push((chain.num_draws(), moved));
+        }
+        Ok(Some(LinksSummary::count(&links, num_rows)))
+    }
+
+    fn count(links: &[(usize, Vec<MovedRow>)], num_rows: usize) -> LinksSummary {
+        let mut summary = LinksSummary {
+            num_draws: links.iter().map(|(num_draws, _)| num_draws).sum(),
+            partners: vec![BTreeMap::new(); num_rows],
+            moved_draws: vec![vec![Vec::new(); num_rows]; links.len()],
+            chain_lengths: links.iter().map(|(num_draws, _)| *num_draws).collect(),
+        };
+        for (moved_draws, (_, moved)) in summary.moved_draws.iter_mut().zip(links) {
+            for link in moved {
+                let row = link.row - 1;
+                *summary.partners[row].entry(link.linked_to - 1).or_insert(0) += 1;
+                moved_draws[row].push(link.draw - 1);
+            }
+        }
+        summary
+    }
+
+    pub fn num_rows(&self) -> usize {
+        self.partners.len()
+    }
+
+    pub fn row(&self, row: usize) -> RowLinks {
+        let total = self.num_draws.max(1) as f64;
+        let others = &self.partners[row];
+        let num_moved: usize = others.values().sum();
+        let mut partners: Vec<(usize, f64)> = others
+            .iter()
+            .map(|(column, count)| (*column, *count as f64 / total))
+            .chain([(row, (self.num_draws - num_moved) as f64 / total)])
+            .filter(|(_, probability)| *probability > 0.0)
+            .collect();
+        partners.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        RowLinks {
+            p_moved: num_moved as f64 / total,
+            partners,
+        }
+    }
+
+    /// Writes rows.csv and pi_mean.csv.
+    pub fn write(&self, folder: &Path, ids: Option<&[String]>) -> Result<(), DrawsError> {
+        let write = |name: &str, text: io::Result<Vec<u8>>| {
+            let path = folder.join(name);
+            text.and_then(|text| fs::write(&path, text))
+                .map_err(|source| DrawsError::Write { path, source })
+        };
+        write("rows.csv", self.rows_csv(ids))?;
+        write("pi_mean.csv", self.pi_mean_csv())
+    }
+
+    fn rows_csv(&self, ids: Option<&[String]>) -> io::Result<Vec<u8>> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut header = vec!["row".to_string()];
+        header.extend(ids.map(|_| "id".to_string()));
+        header.extend(["p_moved", "p_right", "best_link", "p_best"].map(String::from));
+        for k in 2..=NUM_PARTNERS {
+            header.extend([format!("link_{k}"), format!("p_{k}")]);
+        }
+        writer.write_record(&header)?;
+        for row in 0..self.num_rows() {
+            let links = self.row(row);
+            let mut record = vec![(row + 1).to_string()];
+            record.extend(ids.map(|ids| ids[row].clone()));
+            record.push(format_float(links.p_moved));
+            record.push(format_float(1.0 - links.p_moved));
+            for k in 0..NUM_PARTNERS {
+                match links.partners.get(k) {
+                    Some((column, p)) => {
+                        record.extend([(column + 1).to_string(), format_float(*p)])
+                    }
+                    None => record.extend([String::new(), String::new()]),
+                }
+            }
+            writer.write_record(&record)?;
+        }
+        writer.into_inner().map_err(|error| error.into_error())
+    }
+
+    fn pi_mean_csv(&self) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        writeln!(out, "row,column,probability")?;
+        for row in 0..self.num_rows() {
+            let mut partners = self.row(row).partners;
+            partners.sort_by_key(|(column, _)| *column);
+            for (column, probability) in partners {
+                writeln!(
+                    out,
+                    "{},{},{}",
+                    row + 1,
+                    column + 1,
+                    format_float(probability)
+                )?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// Rows on which the chains disagree: P(moved) differs, and not just for want of draws.
+    pub fn findings(&self) -> Option<Finding> {
+        let shortest = self.chain_lengths.iter().copied().min().unwrap_or(0);
+        if shortest < 4 || self.chain_lengths.len() < 2 {
+            return None;
+        }
+        let mut indicators = vec![vec![0.0; shortest]; self.chain_lengths.len()];
+        let differing = (0..self.num_rows()).filter_map(|row| {
+            let shares: Vec<f64> = self
+                .moved_draws
+                .iter()
+                .zip(&self.chain_lengths)
+                .map(|(moved, length)| moved[row].len() as f64 / *length as f64)
+                .collect();
+            let (low, high) = shares
+                .iter()
+                .fold((1.0, 0.0), |(low, high): (f64, f64), p| {
+                    (low.min(*p), high.max(*p))
+                });
+            if high - low <= DISAGREEMENT {
+                return None;
+            }
+            for (indicator, moved) in indicators.iter_mut().zip(&self.moved_draws) {
+                indicator.fill(0.0);
+                moved[row]
+                    .iter()
+                    .filter(|draw| **draw < shortest)
+                    .for_each(|draw| indicator[*draw] = 1.0);
+            }
+            let chains: Vec<&[f64]> = indicators.iter().map(Vec::as_slice).collect();
+            let mixes = r_hat(&chains).is_some_and(|r_hat| r_hat < 1.05);
+            (!mixes).then(|| (format!("row {}", row + 1), high - low))
+        });
+        Worst::above(DISAGREEMENT, differing.collect::<Vec<_>>()).map(Finding::LinksDisagree)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(draw: usize, row: usize, linked_to: usize) -> MovedRow {
+        MovedRow {
+            draw,
+            row,
+            linked_to,
+        }
+    }
+
+    #[test]
+    fn counts_partners_and_moves() {
+        let chains = [
+            (
+                2,
+                vec![
+                    moved(1, 1, 2),
+                    moved(1, 2, 1),
+                    moved(2, 1, 3),
+                    moved(2, 3, 1),
+                ],
+            ),
+            (2, vec![moved(2, 1, 2), moved(2, 2, 1)]),
+        ];
+        let summary = LinksSummary::count(&chains, 3);
+        let first = summary.row(0);
+        assert_eq!(first.p_moved, 0.75);
+        assert_eq!(first.partners, [(1, 0.5), (0, 0.25), (2, 0.25)]);
+        let rows = String::from_utf8(summary.rows_csv(None).unwrap()).unwrap();
+        assert_eq!(rows.lines().nth(1), Some("1,0.75,0.25,2,0.5,1,0.25,3,0.25"));
+        let mean = String::from_utf8(summary.pi_mean_csv().unwrap()).unwrap();
+        assert_eq!(
+            mean.lines().filter(|line| line.starts_with("2,")).count(),
+            2
+        );
+    }
+
+    #[test]
+    fn chains_that_disagree_on_a_row_are_found() {
+        let always = (1..=100)
+            .flat_map(|d| [moved(d, 1, 2), moved(d, 2, 1)])
+            .collect();
+        let never = Vec::new();
+        let summary = LinksSummary::count(&[(100, always), (100, never)], 3);
+        let finding = summary.findings().unwrap().to_string();
+        assert!(finding.contains("row 1 (1.00), row 2 (1.00)"), "{finding}");
+        let same: Vec<MovedRow> = (1..=100)
+            .filter(|d| d % 3 == 0)
+            .flat_map(|d| [moved(d, 1, 2), moved(d, 2, 1)])
+            .collect();
+        let summary = LinksSummary::count(&[(100, same.clone()), (100, same)], 3);
+        assert_eq!(summary.findings(), None);
+    }
+}

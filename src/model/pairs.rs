@@ -1,0 +1,153 @@
+//! How theta reaches the permutation step: through a family written in Rust, or through the program itself.
+
+use std::ops::Range;
+
+use ndarray::ArrayView2;
+use rand::Rng;
+
+use super::{Block, ModelError, Outputs, StanModel, StanPairs};
+use crate::config;
+use crate::permutation::{
+    Family, FamilyLogLik, PairLogLik, Permutation, Prior, Update, UpdateInfo,
+};
+
+/// The pair likelihood of one chain.
+pub enum Pairs<'m> {
+    Native(Box<NativePairs<'m>>),
+    Stan(Box<StanPairs<'m>>),
+}
+
+impl<'m> Pairs<'m> {
+    /// `outputs` is this chain's own evaluator; `response` is in the order of the user's rows.
+    pub fn new(
+        family: config::Family,
+        model: &'m StanModel,
+        outputs: Outputs<'m>,
+        x: ArrayView2<'m, f64>,
+        response: &[f64],
+        temperature: f64,
+    ) -> Result<Pairs<'m>, ModelError> {
+        let native = match family {
+            config::Family::Gaussian => Family::Gaussian,
+            config::Family::AsymmetricLaplace { tau } => Family::AsymmetricLaplace { tau },
+            config::Family::StudentT { nu } => Family::StudentT { nu },
+            config::Family::Stan => {
+                let pairs = StanPairs::new(model, outputs, response, temperature)?;
+                return Ok(Pairs::Stan(Box::new(pairs)));
+            }
+        };
+        let log_lik = FamilyLogLik::new(native, response.to_vec(), temperature);
+        let pairs = NativePairs::new(model, outputs, x, log_lik)?;
+        Ok(Pairs::Native(Box::new(pairs)))
+    }
+
+    /// Moves to a new theta.
+    pub fn update(&mut self, theta: &[f64]) -> Result<(), ModelError> {
+        match self {
+            Pairs::Native(pairs) => pairs.update(theta),
+            Pairs::Stan(pairs) => pairs.update(theta),
+        }
+    }
+
+    /// One step of the permutation at the current theta.
+    pub fn step(
+        &self,
+        update: &mut Update,
+        pi: &mut Permutation,
+        prior: &Prior,
+        rng: &mut impl Rng,
+    ) -> Result<UpdateInfo, ModelError> {
+        match self {
+            Pairs::Native(pairs) => Ok(update.step(pi, &pairs.log_lik, prior, rng)),
+            Pairs::Stan(pairs) => {
+                let info = update.step(pi, pairs.as_ref(), prior, rng);
+                pairs.take_error().map_or(Ok(info), Err)
+            }
+        }
+    }
+
+    /// The untempered log likelihood of all rows under `pi`.
+    pub(super) fn log_likelihood(&self, pi: &Permutation) -> Result<f64, ModelError> {
+        let rows = 0..pi.len();
+        match self {
+            Pairs::Native(pairs) => Ok(rows
+                .map(|i| pairs.log_lik.log_density(i, pi.column_of(i)))
+                .sum()),
+            Pairs::Stan(pairs) => {
+                let sum = pairs.total(pi) / pairs.temperature();
+                pairs.take_error().map_or(Ok(sum), Err)
+            }
+        }
+    }
+}
+
+/// A family that needs only coefficients and a scale of the program.
+pub struct NativePairs<'m> {
+    outputs: Outputs<'m>,
+    x: ArrayView2<'m, f64>,
+    /// Where `beta` stands among the program's outputs.
+    beta: Range<usize>,
+    scale: usize,
+    /// `sigma2` holds a variance, `sigma` a scale.
+    scale_is_variance: bool,
+    last: Block,
+    log_lik: FamilyLogLik,
+}
+
+impl<'m> NativePairs<'m> {
+    fn new(
+        model: &'m StanModel,
+        outputs: Outputs<'m>,
+        x: ArrayView2<'m, f64>,
+        log_lik: FamilyLogLik,
+    ) -> Result<NativePairs<'m>, ModelError> {
+        let missing = |what: String| ModelError::Family {
+            label: model.label().to_string(),
+            what,
+        };
+        let (beta, beta_block) = model
+            .index_of("beta")
+            .ok_or_else(|| missing("`vector[D] beta`".into()))?;
+        if beta.len() != x.ncols() {
+            return Err(missing(format!(
+                "`beta` with {} values, one for each column of X (it has {})",
+                x.ncols(),
+                beta.len()
+            )));
+        }
+        let named = |name: &str| model.index_of(name).filter(|(range, _)| range.len() == 1);
+        let variance = named("sigma2");
+        let scale_is_variance = variance.is_some();
+        let (scale, scale_block) = variance
+            .or_else(|| named("sigma"))
+            .ok_or_else(|| missing("`real<lower=0> sigma2` or `sigma`".into()))?;
+        Ok(NativePairs {
+            outputs,
+            x,
+            beta,
+            scale: scale.start,
+            scale_is_variance,
+            last: beta_block.max(scale_block),
+            log_lik,
+        })
+    }
+
+    fn update(&mut self, theta: &[f64]) -> Result<(), ModelError> {
+        let response = self.log_lik.response();
+        let values = self.outputs.evaluate(theta, response, self.last)?;
+        let beta = &values[self.beta.clone()];
+        let scale = values[self.scale];
+        let scale = if self.scale_is_variance {
+            scale.sqrt()
+        } else {
+            scale
+        };
+        let x = self.x;
+        self.log_lik.update(scale, |fitted| {
+            for (fitted, row) in fitted.iter_mut().zip(x.rows()) {
+                *fitted = row.iter().zip(beta).map(|(x, b)| x * b).sum();
+            }
+        });
+        Ok(())
+    }
+}
