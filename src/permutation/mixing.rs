@@ -50,11 +50,11 @@ fn active_set_forgets_its_start_and_the_checkerboard_does_not() {
     let mut active = Update::ActiveSet(ActiveSet::default());
     let from_identity = mean_moved(&mut active, &identity, &pair, &prior, 300, 200);
     let from_truth = mean_moved(&mut active, &truth, &pair, &prior, 300, 200);
-    // d has a posterior standard deviation near 11; 200 steps are worth about 25 draws, so that the
-    // means differ by 3 or so: 12 is four standard errors (error rate 1e-4, fixed seeds).
+    // Over twelve seeds d had a standard deviation of 10 and these means one of 1.6, with no sign of
+    // the start: a difference of 10 is more than four standard errors (error rate 1e-4).
     assert!((from_identity - 400.0).abs() < 25.0, "{from_identity}");
     assert!(
-        (from_identity - from_truth).abs() < 12.0,
+        (from_identity - from_truth).abs() < 10.0,
         "{from_identity} {from_truth}"
     );
 
