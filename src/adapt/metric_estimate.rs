@@ -13,15 +13,17 @@
 //!   diagonal metrics gave 4 times the effective draws that those from draws gave.
 //! - Uncentred: E[g] = 0 under each permutation's target by itself, so the mean is not estimated.
 //! - Stan shrinks towards 1e-3 I, which depends on the units of the parameters. Here a dense
-//!   estimate shrinks towards its own diagonal, with Stan's weight, and a diagonal one not at all:
-//!   the result scales with the parameters, and n draws give each scale to about 1 / sqrt(2 n).
+//!   estimate shrinks towards its own diagonal, and a diagonal one not at all: the result scales
+//!   with the parameters, and n draws give each scale to about 1 / sqrt(2 n). The weight must be
+//!   tiny: an intercept and an uncentred predictor correlate to 0.99 and more, and a hundredth of
+//!   the diagonal already cuts the longest axis to a third.
 
 use crate::hmc::{Metric, MetricKind, invert};
 
 /// Dense estimates need this many draws for each dimension; below, the diagonal alone is kept.
 const DRAWS_PER_DIM: usize = 3;
-/// Weight, in draws, of the shrinkage of a dense estimate towards its diagonal (as Stan's 5).
-const SHRINKAGE_DRAWS: f64 = 5.0;
+/// Weight, in draws, of the shrinkage of a dense estimate towards its diagonal (Stan's 5 times 1e-3).
+const SHRINKAGE_DRAWS: f64 = 5e-3;
 
 /// Running estimate of M = E[g g'], g the gradient of the log density at a draw.
 #[derive(Debug, Clone)]
@@ -140,7 +142,7 @@ mod tests {
         assert_eq!(estimate.metric().inverse(), [1.0, 1.0]);
     }
 
-    /// E[g g'] of six gradients by hand, its off-diagonal shrunk by 6 / 11.
+    /// E[g g'] of six gradients by hand, its off-diagonal shrunk by 6 / 6.005.
     #[test]
     fn dense_estimate_shrinks_towards_its_diagonal() {
         let mut estimate = MetricEstimate::new(MetricKind::Dense, 2);
@@ -149,12 +151,33 @@ mod tests {
             estimate.add(&[2.0, -1.0 / 3.0]);
         }
         let square = (1.0 + 1.0 / 9.0) / 2.0;
-        let off = (2.0 - 2.0 / 3.0) / 2.0 * 6.0 / 11.0;
+        let off = (2.0 - 2.0 / 3.0) / 2.0 * 6.0 / 6.005;
         let determinant = 4.0 * square - off * off;
         let expected = [square, -off, -off, 4.0].map(|x| x / determinant);
         for (found, expected) in estimate.metric().inverse().iter().zip(expected) {
             assert!((found - expected).abs() < 1e-12);
         }
+    }
+
+    /// An intercept and an uncentred predictor: the longest axis must survive the shrinkage.
+    #[test]
+    fn near_collinear_coefficients_keep_their_spread() {
+        let mut rng: ChaCha8Rng = rand::SeedableRng::seed_from_u64(3);
+        let correlation: f64 = 0.999;
+        let rest = (1.0 - correlation * correlation).sqrt();
+        let mut estimate = MetricEstimate::new(MetricKind::Dense, 2);
+        for _ in 0..500 {
+            let z: [f64; 2] = [rng.sample(StandardNormal), rng.sample(StandardNormal)];
+            // q ~ N(0, C) with unit variances; its gradient is -C^-1 q.
+            let q = [z[0], correlation * z[0] + rest * z[1]];
+            let determinant = rest * rest;
+            estimate.add(&[
+                -(q[0] - correlation * q[1]) / determinant,
+                -(q[1] - correlation * q[0]) / determinant,
+            ]);
+        }
+        let variance = estimate.metric().inverse()[0];
+        assert!((0.7..1.4).contains(&variance), "{variance}");
     }
 
     #[test]
