@@ -57,14 +57,12 @@ pub(super) fn drift(num_moved: &[f64]) -> Option<Drift> {
         return None;
     }
     let mean = |draws: &[f64]| draws.iter().sum::<f64>() / draws.len() as f64;
+    // From neighbouring batches, so that the trend itself does not pass for wandering.
     let spread = |draws: &[f64]| {
-        let means: Vec<f64> = draws
-            .chunks_exact(draws.len() / BATCHES)
-            .map(mean)
-            .collect();
-        let centre = mean(&means);
-        let squares: f64 = means.iter().map(|m| (m - centre).powi(2)).sum();
-        squares / (means.len() * (means.len() - 1)) as f64
+        let batches = draws.chunks_exact(draws.len() / BATCHES);
+        let means: Vec<f64> = batches.map(mean).collect();
+        let steps = means.windows(2).map(|pair| (pair[1] - pair[0]).powi(2));
+        steps.sum::<f64>() / (2 * (means.len() - 1) * means.len()) as f64
     };
     let (before, after) = num_moved[num_moved.len() - 2 * quarter..].split_at(quarter);
     let standard_error = (spread(before) + spread(after)).sqrt();
