@@ -19,6 +19,9 @@ const FLAGS: &[&str] = &[
     "-fPIC",
     "-fvisibility=hidden",
     "-fvisibility-inlines-hidden",
+    // Autodiff reaches for its thread-local tape all the time: 7.8 to 4.9 µs a gradient at n = 250. In exchange a
+    // process can hold 23 models at once, and it needs one.
+    "-ftls-model=initial-exec",
     "-w",
     "-DSTAN_THREADS",
     "-D_REENTRANT",
@@ -148,7 +151,7 @@ impl<'a> Compiler<'a> {
                 failed_log: log.clone(),
                 what: "model",
             };
-            self.observer.task(&what, 15, &mut || {
+            self.observer.task(&what, 20, &mut || {
                 run.compile(&[&header, &wheel.include()], &hpp, &work.join("model.o"))
             })
         };
@@ -181,16 +184,16 @@ impl<'a> Compiler<'a> {
             what: "link of the model",
         };
         let lib = wheel.lib();
-        let archives = ["nvecserial", "cvodes", "idas", "kinsol"]
-            .map(|name| lib.join(format!("libsundials_{name}.a")));
+        let archives = sundials(&lib)?;
         let mut command = self.cxx.command();
         command
             .arg("-shared")
             .arg(work.join("model.o"))
             .arg(bridge)
-            .args(archives.iter().filter(|path| path.is_file()))
+            .args(archives)
             .arg(lib.join("libtbb.so.2"))
             .arg(format!("-Wl,-rpath,{}", lib.display()))
+            .arg("-Wl,--gc-sections")
             .arg("-o")
             .arg(work.join("model.so"));
         run.command(&mut command)
@@ -211,7 +214,7 @@ impl<'a> Compiler<'a> {
                 what: "bridge between Stan and Rust",
             };
             let task = "Compiling the bridge to Stan (once)";
-            self.observer.task(task, 30, &mut || {
+            self.observer.task(task, 20, &mut || {
                 run.compile(
                     &[&wheel.include()],
                     &work.join("bridge.cpp"),
@@ -239,7 +242,7 @@ impl<'a> Compiler<'a> {
                 what: "precompiled header",
             };
             let task = "Preparing Stan's headers (once)";
-            self.observer.task(task, 60, &mut || {
+            self.observer.task(task, 50, &mut || {
                 run.header(&[work, &wheel.include()], &header)
             })
         })
@@ -271,6 +274,18 @@ impl<'a> Compiler<'a> {
         }
         short_hex(hasher)
     }
+}
+
+/// What Stan's ODE and algebra solvers need.
+fn sundials(lib: &Path) -> Result<Vec<PathBuf>, StanError> {
+    let entries = fs::read_dir(lib).map_err(|source| cache_error("read", lib, source))?;
+    let mut archives: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "a"))
+        .collect();
+    archives.sort();
+    Ok(archives)
 }
 
 /// The C++ compiler: `$CXX`, else g++.
