@@ -18,5 +18,6 @@ pub mod model;
 pub mod permutation;
 pub mod rng;
 pub mod run;
+pub mod simulate;
 pub mod stan;
 pub mod summary;

@@ -7,6 +7,7 @@ use crate::chain::ChainError;
 use crate::config::ConfigError;
 use crate::draws::DrawsError;
 use crate::fit::FitError;
+use crate::simulate::SimulateError;
 use crate::stan::StanError;
 
 /// Why the program ends with something else than 0.
@@ -85,6 +86,12 @@ impl From<ConfigError> for Failure {
 
 impl From<DrawsError> for Failure {
     fn from(error: DrawsError) -> Failure {
+        Failure::new(2, error)
+    }
+}
+
+impl From<SimulateError> for Failure {
+    fn from(error: SimulateError) -> Failure {
         Failure::new(2, error)
     }
 }

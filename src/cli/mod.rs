@@ -7,6 +7,7 @@ mod fit;
 mod init;
 mod progress;
 mod saved;
+mod simulate;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -40,6 +41,8 @@ enum Command {
     Summary(saved::SummaryArgs),
     /// Say whether a finished fit can be trusted, from its saved files
     Diagnose(saved::DiagnoseArgs),
+    /// Write data with known wrong links, the truth about them, and a config that fits them
+    Simulate(simulate::SimulateArgs),
     /// Write a Stan program and a config to edit
     Init(init::InitArgs),
     /// Check that everything a fit needs is there, and say what to do if not
@@ -75,6 +78,7 @@ pub fn main() -> ExitCode {
         Command::Compile(args) => compile::compile(args),
         Command::Summary(args) => saved::summary(args),
         Command::Diagnose(args) => saved::diagnose(args),
+        Command::Simulate(args) => simulate::simulate(args),
         Command::Init(args) => init::init(args),
         Command::Doctor(args) => doctor::doctor(args),
         Command::Schema => print_schema(),

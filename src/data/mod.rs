@@ -11,6 +11,7 @@ mod stan_json;
 
 use ndarray::Array2;
 
+pub(crate) use delimiter::detect as detect_delimiter;
 pub use error::DataError;
 pub use read::read;
 pub use stan_json::stan_json;

@@ -1,5 +1,7 @@
 //! The Stan models and the C++ bridge that travel inside the binary.
 
+use serde_json::{Value, json};
+
 use super::StanSource;
 
 /// A model that a config can name without a path.
@@ -7,12 +9,44 @@ use super::StanSource;
 pub struct ShippedModel {
     pub name: &'static str,
     pub stan: &'static str,
+    /// What a config for a copy of it needs besides the copy's path: JSON for `model`...
+    model: &'static str,
+    /// ...and for `permutation`.
+    permutation: &'static str,
 }
 
-const MODELS: &[ShippedModel] = &[ShippedModel {
-    name: "linear",
-    stan: include_str!("../../stan/linear.stan"),
-}];
+const MODELS: &[ShippedModel] = &[
+    ShippedModel {
+        name: "linear",
+        stan: include_str!("../../stan/linear.stan"),
+        model: "{}",
+        permutation: RELINKED,
+    },
+    ShippedModel {
+        name: "quantile",
+        stan: include_str!("../../stan/quantile.stan"),
+        model: r#"{"family": {"name": "asymmetric_laplace", "tau": 0.5}}"#,
+        permutation: RELINKED,
+    },
+    ShippedModel {
+        name: "student_t",
+        stan: include_str!("../../stan/student_t.stan"),
+        model: r#"{"family": {"name": "student_t", "nu": 4}}"#,
+        permutation: RELINKED,
+    },
+    ShippedModel {
+        name: "mean_shift",
+        stan: include_str!("../../stan/mean_shift.stan"),
+        model: r#"{"data": {"k": 24}}"#,
+        permutation: r#"{"update": {"name": "none"}}"#,
+    },
+];
+
+/// The defaults, written out to be edited.
+const RELINKED: &str = r#"{
+    "prior": {"name": "beta_binomial", "a": 1, "b": 1},
+    "update": {"name": "active_set"}
+}"#;
 
 /// Our implementation of BridgeStan's C interface: one translation unit, `bridge.cpp`, in three files.
 pub(super) const BRIDGE: [(&str, &str); 3] = [
@@ -24,8 +58,8 @@ pub(super) const BRIDGE: [(&str, &str); 3] = [
 pub(super) const MODEL_BASE_CRTP: &str =
     include_str!("../../stan/bridge/slim/stan/model/model_base_crtp.hpp");
 
-/// Engel's households, for a first fit.
-pub const EXAMPLE_DATA: &str = include_str!("../../configs/data/engel.csv");
+/// Engel's households with a fifth of them mislinked, for a first fit.
+pub const EXAMPLE_DATA: &str = include_str!("../../configs/data/engel_mislinked.csv");
 
 impl ShippedModel {
     pub fn source(&self) -> StanSource {
@@ -34,11 +68,16 @@ impl ShippedModel {
 
     /// A config to edit, for a copy of this model and of the example data beside it.
     pub fn starting_config(&self) -> String {
-        let config = serde_json::json!({
+        let fragment = |text| serde_json::from_str::<Value>(text).expect("JSON from above");
+        let mut model = fragment(self.model);
+        model["stan"] = json!(format!("{}.stan", self.name));
+        let config = json!({
             "name": self.name,
-            "model": { "stan": format!("{}.stan", self.name) },
-            "data": { "file": "example.csv", "response": "log_food", "predictors": ["log_income"] },
-            "permutation": { "update": { "name": "none" } },
+            "model": model,
+            "data": {
+                "file": "example.csv", "response": "log_food", "predictors": ["log_income"], "id": "household"
+            },
+            "permutation": fragment(self.permutation),
         });
         serde_json::to_string_pretty(&config).expect("plain JSON") + "\n"
     }
@@ -50,4 +89,35 @@ pub fn shipped_model(name: &str) -> Option<&'static ShippedModel> {
 
 pub fn shipped_names() -> Vec<&'static str> {
     MODELS.iter().map(|model| model.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{self, Family, Update};
+    use crate::data;
+
+    #[test]
+    fn every_starting_config_fits_its_copy_of_the_model() {
+        for model in MODELS {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("config.json");
+            std::fs::write(folder.path().join("example.csv"), EXAMPLE_DATA).unwrap();
+            let text = model.starting_config();
+            let config = config::parse(&text, &file, &[], &shipped_names()).unwrap();
+            assert_eq!(data::read(&config.data).unwrap().num_rows(), 235);
+            let shipped = config::Model {
+                stan: config::ModelSource::Shipped(model.name.into()),
+                family: None,
+                ..config.model.clone()
+            };
+            assert_eq!(config.model.family(), shipped.family());
+            let relinks = config.permutation.update != Update::None;
+            assert_eq!(relinks, model.name != "mean_shift");
+            if model.name == "mean_shift" {
+                assert_eq!(config.model.family(), Family::Gaussian);
+                assert_eq!(config.model.data["k"], 24);
+            }
+        }
+    }
 }

@@ -1,0 +1,48 @@
+//! Why data cannot be simulated, each as one sentence that says what to change.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::data::DataError;
+
+#[derive(Debug, Error)]
+pub enum SimulateError {
+    #[error("{option} is {value}; {rule}")]
+    OutOfRange {
+        option: &'static str,
+        value: f64,
+        rule: &'static str,
+    },
+    #[error("--n is {num_rows}, which is too small: this design needs at least {least} rows")]
+    TooFewRows { num_rows: usize, least: usize },
+    #[error(
+        "--mislinked {fraction} of {num_rows} rows is one row, and one row alone cannot be mislinked; ask for 0 or for \
+         at least 2 rows"
+    )]
+    OneRow { fraction: f64, num_rows: usize },
+    #[error(
+        "{count} rows cannot be mislinked within blocks, since only {most} are in a block with another row; ask for a \
+         smaller --mislinked or for larger blocks"
+    )]
+    TooManyInBlocks { count: usize, most: usize },
+    #[error(
+        "{count} rows cannot be spread over the blocks so that no block has just one; ask for one row more or fewer"
+    )]
+    LoneInBlock { count: usize },
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error("--drop names `{column}`, which {problem}")]
+    Drop {
+        column: String,
+        problem: &'static str,
+    },
+    #[error("{} is already there: choose another folder, or overwrite it with --force", .path.display())]
+    Exists { path: PathBuf },
+    #[error("cannot write {}: {source}", .path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,92 @@
+//! What is true of simulated data: coefficients, scale, the permutation and its expected matrix.
+
+use serde::{Deserialize, Serialize};
+
+/// Rows count from 0 here and from 1 in `truth.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Truth {
+    /// Names of the entries of `beta`, the intercept first where there is one.
+    pub coefficients: Vec<String>,
+    pub beta: Vec<f64>,
+    pub sigma: f64,
+    /// Number of rows with `pi[i] != i`.
+    pub num_moved: usize,
+    /// `y[i]` belongs to `x[pi[i]]`.
+    #[serde(rename = "linked_to", with = "one_based")]
+    pub pi: Vec<usize>,
+    /// The non-zero entries (row, column, probability) of the best posterior mean of the permutation matrix.
+    ///
+    /// It is the matrix of `pi`, except that two identical rows cannot be told apart: 0.5 for each of their places.
+    #[serde(with = "one_based_entries")]
+    pub pi0: Vec<(usize, usize, f64)>,
+}
+
+impl Truth {
+    /// `copied` names two rows that are the same in x and y.
+    pub(super) fn new(
+        coefficients: Vec<String>,
+        beta: Vec<f64>,
+        sigma: f64,
+        pi: Vec<usize>,
+        copied: Option<(usize, usize)>,
+    ) -> Truth {
+        let mut pi0 = Vec::with_capacity(pi.len() + 2);
+        for (row, &column) in pi.iter().enumerate() {
+            match copied {
+                Some((a, b)) if row == a || row == b => {
+                    pi0.push((row, pi[a], 0.5));
+                    pi0.push((row, pi[b], 0.5));
+                }
+                _ => pi0.push((row, column, 1.0)),
+            }
+        }
+        Truth {
+            coefficients,
+            beta,
+            sigma,
+            num_moved: pi.iter().enumerate().filter(|(i, j)| i != *j).count(),
+            pi,
+            pi0,
+        }
+    }
+}
+
+mod one_based {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(pi: &[usize], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(pi.iter().map(|j| j + 1))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, D::Error> {
+        Vec::<usize>::deserialize(deserializer)?
+            .into_iter()
+            .map(|row| below(row).ok_or_else(|| D::Error::custom("rows count from 1")))
+            .collect()
+    }
+
+    pub fn below(row: usize) -> Option<usize> {
+        row.checked_sub(1)
+    }
+}
+
+mod one_based_entries {
+    use super::one_based::below;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    type Entry = (usize, usize, f64);
+
+    pub fn serialize<S: Serializer>(entries: &[Entry], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(entries.iter().map(|(i, j, p)| (i + 1, j + 1, p)))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::Error> {
+        Vec::<Entry>::deserialize(deserializer)?
+            .into_iter()
+            .map(|(i, j, p)| Some((below(i)?, below(j)?, p)))
+            .collect::<Option<_>>()
+            .ok_or_else(|| D::Error::custom("rows and columns count from 1"))
+    }
+}

@@ -1,0 +1,167 @@
+//! The files of a simulation: `data.csv`, `truth.json`, and a `config.json` that fits them.
+
+use std::fmt::Write;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::Formatter;
+
+use super::{SimulateError, Simulated, Truth, predictor_names};
+use crate::config::{Data, Family};
+
+/// Writes `data.csv`, `truth.json` and `config.json` into `folder`; replaces such files only with `force`.
+pub fn write_files(
+    folder: &Path,
+    csv: &str,
+    truth: &Truth,
+    config: &str,
+    force: bool,
+) -> Result<(), SimulateError> {
+    let files = [
+        ("data.csv", csv.to_string()),
+        ("truth.json", truth_text(truth)),
+        ("config.json", config.to_string()),
+    ];
+    let existing = files.iter().map(|(name, _)| folder.join(name));
+    if let Some(path) = existing.filter(|path| path.exists()).find(|_| !force) {
+        return Err(SimulateError::Exists { path });
+    }
+    let failed = |path: &Path, source: io::Error| SimulateError::Write {
+        path: path.to_path_buf(),
+        source,
+    };
+    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    for (name, text) in files {
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(|error| failed(&path, error))?;
+    }
+    Ok(())
+}
+
+impl Simulated {
+    /// Roles of the columns of `csv`, in a file `data.csv`.
+    pub fn columns(&self) -> Data {
+        Data {
+            file: "data.csv".into(),
+            response: "y".into(),
+            predictors: predictor_names(self.x.ncols()),
+            intercept: self.truth.beta.len() > self.x.ncols(),
+            id: Some("row".into()),
+            block: self.blocks.as_ref().map(|_| "block".into()),
+            safe: None,
+        }
+    }
+
+    /// Columns row, x1 ... xD, block (where there are blocks) and y; numbers read back exactly.
+    pub fn csv(&self) -> String {
+        let names = predictor_names(self.x.ncols()).join(",");
+        let block = if self.blocks.is_some() { "block," } else { "" };
+        let mut text = format!("row,{names},{block}y\n");
+        for (i, (x, y)) in self.x.rows().into_iter().zip(&self.y).enumerate() {
+            let mut line = || -> std::fmt::Result {
+                write!(text, "{}", i + 1)?;
+                for value in x {
+                    write!(text, ",{value}")?;
+                }
+                if let Some(blocks) = &self.blocks {
+                    write!(text, ",{}", blocks[i] + 1)?;
+                }
+                writeln!(text, ",{y}")
+            };
+            line().expect("a string can be written to");
+        }
+        text
+    }
+}
+
+/// A config for `data.csv` beside it. `model` is a shipped model and the family of its errors; `data` says which
+/// columns have which role.
+pub fn config_text(name: &str, model: (&str, Family), data: &Data) -> String {
+    let (stan, family) = model;
+    let mut model = vec![("stan", spaced(stan))];
+    if family != Family::Gaussian {
+        model.push(("family", spaced(&family)));
+    }
+    let columns = Data {
+        file: "data.csv".into(),
+        ..data.clone()
+    };
+    let columns = serde_json::to_value(columns).expect("plain JSON");
+    let columns: Vec<(&str, String)> =
+        ["file", "response", "predictors", "intercept", "id", "block"]
+            .into_iter()
+            .filter(|key| !columns[key].is_null())
+            .map(|key| (key, spaced(&columns[key])))
+            .collect();
+    on_lines(&[
+        ("name", spaced(name)),
+        ("model", on_one_line(&model)),
+        ("data", on_one_line(&columns)),
+        ("output", spaced("fit")),
+    ])
+}
+
+/// The truth, a line for each entry.
+fn truth_text(truth: &Truth) -> String {
+    let value = serde_json::to_value(truth).expect("plain JSON");
+    let order = [
+        "coefficients",
+        "beta",
+        "sigma",
+        "num_moved",
+        "linked_to",
+        "pi0",
+    ];
+    on_lines(&order.map(|key| (key, spaced(&value[key]))))
+}
+
+fn on_lines(entries: &[(&str, String)]) -> String {
+    format!("{{\n  {}\n}}\n", joined(entries, ",\n  "))
+}
+
+fn on_one_line(entries: &[(&str, String)]) -> String {
+    format!("{{ {} }}", joined(entries, ", "))
+}
+
+fn joined(entries: &[(&str, String)], separator: &str) -> String {
+    let entries: Vec<String> = entries
+        .iter()
+        .map(|(key, value)| format!("\"{key}\": {value}"))
+        .collect();
+    entries.join(separator)
+}
+
+/// JSON on one line, with a space behind every comma and colon.
+fn spaced<T: Serialize + ?Sized>(value: &T) -> String {
+    let mut bytes = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut bytes, Spaced);
+    value.serialize(&mut serializer).expect("plain JSON");
+    String::from_utf8(bytes).expect("JSON is UTF-8")
+}
+
+struct Spaced;
+
+impl Formatter for Spaced {
+    fn begin_array_value<W: ?Sized + io::Write>(
+        &mut self,
+        to: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        if first { Ok(()) } else { to.write_all(b", ") }
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(
+        &mut self,
+        to: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        if first { Ok(()) } else { to.write_all(b", ") }
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        to.write_all(b": ")
+    }
+}

@@ -1,0 +1,34 @@
+// Quantile regression (asymmetric Laplace errors), for data whose rows may be linked wrongly.
+//
+// What you may edit: the priors, the likelihood, new parameters and generated quantities.
+// What must stay: the names N, D, X and alpha in `data`, and `vector[N] y` in `parameters`.
+//   y is the response in the order of the rows of X. unshuffle sets it anew whenever a link changes and
+//   never samples it, so it needs no prior. alpha is the temperature: it multiplies the likelihood, never a prior.
+// The quantile tau comes from `model.family` in the config: {"name": "asymmetric_laplace", "tau": 0.5}.
+// After changing the likelihood, set `model.family` in the config to match (or to "stan").
+functions {
+  // Density tau (1 - tau) / sigma * exp(-rho(u) / sigma) of each u = y - mu, where
+  // rho(u) = u (tau - 1{u < 0}) = |u| / 2 + (tau - 1/2) u.
+  real asymmetric_laplace_lpdf(vector y, vector mu, real sigma, real tau) {
+    vector[num_elements(y)] u = y - mu;
+    real rho = 0.5 * sum(abs(u)) + (tau - 0.5) * sum(u);
+    return num_elements(y) * log(tau * (1 - tau) / sigma) - rho / sigma;
+  }
+}
+data {
+  int<lower=1> N;                  // rows
+  int<lower=1> D;                  // columns of X, the intercept included
+  matrix[N, D] X;
+  real<lower=0, upper=1> alpha;
+  real<lower=0, upper=1> tau;      // the quantile; 0.5 is the median
+}
+parameters {
+  vector[D] beta;
+  real<lower=0> sigma;
+  vector[N] y;
+}
+model {
+  beta ~ normal(0, sqrt(1000));
+  sigma ~ normal(0, sqrt(1000));
+  target += alpha * asymmetric_laplace_lpdf(y | X * beta, sigma, tau);
+}

@@ -1,0 +1,25 @@
+// Linear regression with Student t errors (heavy tails), for data whose rows may be linked wrongly.
+//
+// What you may edit: the priors, the likelihood, new parameters and generated quantities.
+// What must stay: the names N, D, X and alpha in `data`, and `vector[N] y` in `parameters`.
+//   y is the response in the order of the rows of X. unshuffle sets it anew whenever a link changes and
+//   never samples it, so it needs no prior. alpha is the temperature: it multiplies the likelihood, never a prior.
+// The degrees of freedom nu come from `model.family` in the config: {"name": "student_t", "nu": 4}.
+// After changing the likelihood, set `model.family` in the config to match (or to "stan").
+data {
+  int<lower=1> N;                  // rows
+  int<lower=1> D;                  // columns of X, the intercept included
+  matrix[N, D] X;
+  real<lower=0, upper=1> alpha;
+  real<lower=0> nu;                // degrees of freedom
+}
+parameters {
+  vector[D] beta;
+  real<lower=0> sigma;
+  vector[N] y;
+}
+model {
+  beta ~ normal(0, sqrt(1000));
+  sigma ~ normal(0, sqrt(1000));
+  target += alpha * student_t_lpdf(y | nu, X * beta, sigma);
+}

@@ -1,0 +1,178 @@
+//! The shipped Stan programs, compiled, against their densities written out in Rust.
+
+use std::ffi::CString;
+use std::path::PathBuf;
+
+use bridgestan::{Model, StanLibrary, open_library};
+use serde_json::{Value, json};
+use unshuffle::permutation::log_gamma;
+use unshuffle::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_model};
+
+const N: usize = 6;
+const ALPHA: f64 = 0.7;
+const BETA: [f64; 2] = [0.4, -1.3];
+const Y: [f64; N] = [0.3, -2.0, 1.1, 4.5, -0.25, 0.0];
+const X2: [f64; N] = [0.5, 1.5, -0.7, 2.2, -1.0, 0.1];
+const LOG_2PI: f64 = 1.837_877_066_409_345_3;
+
+fn library(name: &str) -> StanLibrary {
+    let cache = Cache::locate().unwrap();
+    let named = std::env::var_os("BRIDGESTAN")
+        .filter(|folder| !folder.is_empty())
+        .map(PathBuf::from);
+    let toolchain = Toolchain::find_or_fetch(named.as_deref(), &cache, &SilentBuild).unwrap();
+    let compiler = Compiler::new(toolchain, cache, &SilentBuild, 2).unwrap();
+    let source = shipped_model(name).unwrap().source();
+    open_library(compiler.compile(&source).unwrap().library).unwrap()
+}
+
+/// Six rows, two columns, and the program's own entry of the data block.
+fn data(own: Option<(&str, f64)>) -> CString {
+    let x: Vec<[f64; 2]> = X2.iter().map(|&x2| [1.0, x2]).collect();
+    let mut data = json!({"N": N, "D": 2, "X": x, "alpha": ALPHA});
+    if let Some((key, value)) = own {
+        data[key] = Value::from(value);
+    }
+    CString::new(data.to_string()).unwrap()
+}
+
+fn residuals() -> Vec<f64> {
+    let fitted = X2.iter().map(|x2| BETA[0] + BETA[1] * x2);
+    Y.iter().zip(fitted).map(|(y, mu)| y - mu).collect()
+}
+
+fn normal(u: f64, variance: f64) -> f64 {
+    -0.5 * (LOG_2PI + variance.ln() + u * u / variance)
+}
+
+/// Normal(0, 1000) for beta and for every positive parameter.
+fn log_prior(positive: &[f64]) -> f64 {
+    BETA.iter()
+        .chain(positive)
+        .map(|v| normal(*v, 1000.0))
+        .sum()
+}
+
+fn unconstrained(positive: &[f64]) -> Vec<f64> {
+    let logs = positive.iter().map(|v| v.ln());
+    BETA.into_iter().chain(logs).chain(Y).collect()
+}
+
+/// Checks the density with and without the Jacobian of the positive parameters, and its gradient by differences.
+fn check<'lib>(
+    library: &'lib StanLibrary,
+    own: Option<(&str, f64)>,
+    positive: &[f64],
+    log_lik: &[f64],
+) -> Model<&'lib StanLibrary> {
+    let model = Model::new(library, Some(data(own)), 1).unwrap();
+    let point = unconstrained(positive);
+    let expected = log_prior(positive) + ALPHA * log_lik.iter().sum::<f64>();
+    let jacobian: f64 = positive.iter().map(|v| v.ln()).sum();
+    for (with_jacobian, expected) in [(false, expected), (true, expected + jacobian)] {
+        let found = model.log_density(&point, false, with_jacobian).unwrap();
+        let close = (found - expected).abs() < 1e-10 * expected.abs().max(1.0);
+        assert!(close, "{own:?}: Stan {found}, closed form {expected}");
+    }
+    let mut gradient = vec![0.0; point.len()];
+    model
+        .log_density_gradient(&point, true, true, &mut gradient)
+        .unwrap();
+    for (k, slope) in gradient.iter().enumerate() {
+        let at = |step: f64| {
+            let mut moved = point.clone();
+            moved[k] += step;
+            model.log_density(&moved, false, true).unwrap()
+        };
+        let difference = (at(1e-6) - at(-1e-6)) / 2e-6;
+        assert!((slope - difference).abs() < 1e-6 * difference.abs().max(1.0));
+    }
+    model
+}
+
+#[test]
+fn linear() {
+    let log_lik: Vec<f64> = residuals().iter().map(|u| normal(*u, 1.7)).collect();
+    check(&library("linear"), None, &[1.7], &log_lik);
+}
+
+#[test]
+fn quantile() {
+    let library = library("quantile");
+    let sigma = 0.8;
+    for tau in [0.1, 0.5, 0.95] {
+        let log_lik: Vec<f64> = residuals()
+            .iter()
+            .map(|&u| {
+                let rho = if u < 0.0 { u * (tau - 1.0) } else { u * tau };
+                f64::ln(tau * (1.0 - tau) / sigma) - rho / sigma
+            })
+            .collect();
+        check(&library, Some(("tau", tau)), &[sigma], &log_lik);
+    }
+}
+
+#[test]
+fn student_t() {
+    let library = library("student_t");
+    let sigma: f64 = 0.8;
+    for nu in [1.0, 4.0, 30.5] {
+        let constant = log_gamma(0.5 * (nu + 1.0))
+            - log_gamma(0.5 * nu)
+            - 0.5 * (nu * std::f64::consts::PI).ln()
+            - sigma.ln();
+        let log_lik: Vec<f64> = residuals()
+            .iter()
+            .map(|u| constant - 0.5 * (nu + 1.0) * (u * u / (nu * sigma * sigma)).ln_1p())
+            .collect();
+        check(&library, Some(("nu", nu)), &[sigma], &log_lik);
+    }
+}
+
+#[test]
+fn mean_shift() {
+    let library = library("mean_shift");
+    let (sigma2, sigma_f2) = (0.6, 3.5);
+    for k in [0.0, 1.5, N as f64] {
+        let p = k / N as f64;
+        // The densities themselves, without logarithms of sums: plain where the program is careful.
+        let shifted = |u: f64| p * normal(u, sigma2 + sigma_f2).exp();
+        let unshifted = |u: f64| (1.0 - p) * normal(u, sigma2).exp();
+        let residuals = residuals();
+        let log_lik: Vec<f64> = residuals
+            .iter()
+            .map(|&u| (shifted(u) + unshifted(u)).ln())
+            .collect();
+        let positive = [sigma2, sigma_f2];
+        let model = check(&library, Some(("k", k)), &positive, &log_lik);
+
+        let names: Vec<&str> = model.param_names(true, true).split(',').collect();
+        let first = names
+            .iter()
+            .position(|name| *name == "p_shifted.1")
+            .unwrap();
+        let mut rng = bridgestan::Rng::new(&library, 1).unwrap();
+        let mut outputs = vec![0.0; names.len()];
+        model
+            .param_constrain(
+                unconstrained(&positive),
+                true,
+                true,
+                &mut outputs,
+                Some(&mut rng),
+            )
+            .unwrap();
+        assert_eq!(names.len(), first + N);
+        for (found, &u) in outputs[first..].iter().zip(&residuals) {
+            let expected = shifted(u) / (shifted(u) + unshifted(u));
+            assert!((found - expected).abs() < 1e-10, "{found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn more_shifted_rows_than_rows_are_refused() {
+    let library = library("mean_shift");
+    let own = Some(("k", N as f64 + 1.0));
+    assert!(Model::new(&library, Some(data(own)), 1).is_err());
+}
