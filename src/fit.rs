@@ -47,6 +47,8 @@ pub enum FitError {
     Chain(#[from] ChainError),
     #[error(transparent)]
     Draws(#[from] DrawsError),
+    #[error("{file}: data.{key} is set, but restricting links to it is not built yet: remove it, or keep every link with permutation.update {{\"name\": \"none\"}}")]
+    NotHonoured { file: String, key: &'static str },
     #[error("{} already holds a fit: choose another `output`, or replace it with --force", path.display())]
     OutputExists { path: PathBuf },
     #[error("cannot write to {}", path.display())]
@@ -73,6 +75,7 @@ pub fn prepare(mut config: Config, compiler: &Compiler) -> Result<Prepared, FitE
     if let Init::File(file) = &config.sampler.init {
         config.sampler.init = Init::Values(read_init(file)?);
     }
+    refuse_unhonoured(&config)?;
     let data = data::read(&config.data)?;
     let source = stan_source(&config.model.stan)?;
     let info = compiler.info(&source)?;
@@ -121,6 +124,20 @@ pub fn prepare(mut config: Config, compiler: &Compiler) -> Result<Prepared, FitE
         compiled,
         toolchain: compiler.toolchain.describe(),
     })
+}
+
+/// A restriction that the permutation step would silently ignore must not look as if it worked.
+fn refuse_unhonoured(config: &Config) -> Result<(), FitError> {
+    let keys = [("block", &config.data.block), ("safe", &config.data.safe)];
+    match keys.into_iter().find(|(_, column)| column.is_some()) {
+        Some((key, _)) if config.permutation.update != config::Update::None => {
+            Err(FitError::NotHonoured {
+                file: config.name.clone(),
+                key,
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn prior_kind(prior: config::Prior) -> PriorKind {

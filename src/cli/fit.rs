@@ -9,6 +9,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::progress::{BuildProgress, ChainProgress};
 use super::{ToolchainArgs, default_threads, saved};
+use crate::compare;
 use crate::config;
 use crate::diagnostics::Finding;
 use crate::fit::{Prepared, check_output, prepare};
@@ -38,6 +39,9 @@ pub(super) struct FitArgs {
     /// Chains at once; draws do not depend on it
     #[arg(long, value_name = "N", default_value_t = default_threads())]
     threads: usize,
+    /// The truth.json of simulated data, to print beside the estimates
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
     /// No progress and no table
     #[arg(long, short)]
     quiet: bool,
@@ -102,6 +106,8 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
 
 pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let config = load(&args.config)?;
+    let truth = args.truth.as_deref().map(compare::read_truth).transpose();
+    let truth = truth.map_err(Failure::user)?;
     check_output(&config.output, args.force)?;
     let prepared = prepare_from(&args.config, config)?;
     let stop = stop_on_interrupt();
@@ -112,6 +118,11 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
         saved::print_summary(&fitted.summary);
         println!();
         saved::print_findings(&fitted.findings);
+        println!();
+        let data = &prepared.data;
+        if let Some(rows) = compare::coefficients(data, &fitted.summary, truth.as_ref()) {
+            println!("Coefficients with 90 % intervals:\n{}", compare::table(&rows));
+        }
     }
     let output = prepared.config.output.display();
     if fitted.interrupted {
