@@ -1,6 +1,6 @@
 //! `unshuffle fit` and `unshuffle check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -99,7 +99,7 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         prepared.model.output_names().len()
     );
     println!("stan     {}", prepared.toolchain);
-    println!("output   {}", prepared.config.output.display());
+    println!("output   {}", tidy(&prepared.config.output));
     println!("Everything is ready to fit.");
     Ok(())
 }
@@ -124,7 +124,7 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
             println!("Coefficients with 90 % intervals:\n{}", compare::table(&rows));
         }
     }
-    let output = prepared.config.output.display();
+    let output = tidy(&prepared.config.output);
     if fitted.interrupted {
         let num_draws: usize = fitted.outcomes.iter().map(|chain| chain.num_draws).sum();
         eprintln!("Interrupted: the {num_draws} draws so far are in {output}");
@@ -135,6 +135,14 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
         return Err(Failure::diagnostics());
     }
     Ok(())
+}
+
+/// A path as a person would type it from here.
+fn tidy(path: &Path) -> String {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let here = std::env::current_dir().and_then(|dir| dir.canonicalize());
+    let relative = here.ok().and_then(|here| real.strip_prefix(here).ok().map(PathBuf::from));
+    relative.unwrap_or(real).display().to_string()
 }
 
 /// The first Ctrl-C asks the chains to finish their iteration; a second one ends the program at once.
