@@ -135,10 +135,16 @@ impl Prepared {
             observer,
         };
         let outcomes = run.chains()?;
-        let chains = read_output(output)?;
+        let has_draws = outcomes.iter().any(|outcome| outcome.num_draws > 0);
+        let chains = if has_draws {
+            read_output(output)?
+        } else {
+            Vec::new()
+        };
         let rows = summary::rows(&chains);
         let findings = summary::findings(&chains, &rows);
-        let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
+        let interrupted = outcomes.len() < self.config.sampler.chains
+            || outcomes.iter().any(|outcome| outcome.interrupted);
         let path = output.join("summary.csv");
         let mut csv = Vec::new();
         write_csv(&rows, &mut csv).expect("writing to memory does not fail");

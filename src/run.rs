@@ -1,5 +1,6 @@
 //! All chains of a fit: threads, random number streams, interruption.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -38,7 +39,8 @@ impl Run<'_> {
                 scope.spawn(|| {
                     loop {
                         let chain = next.fetch_add(1, Ordering::Relaxed);
-                        if chain > num_chains {
+                        // A chain that never starts leaves no file, so that those that ran can be summarised.
+                        if chain > num_chains || self.stop.load(Ordering::Relaxed) {
                             break;
                         }
                         let outcome = self.chain(chain);
@@ -79,7 +81,16 @@ impl Run<'_> {
         let density = ThetaGivenPi::new(self.model, aligned);
         let outputs = DrawOutputs::new(self.model, stan_rng);
         let chain = Chain::new(id, self.settings(), density, start, rng, outputs)?;
-        chain.run(writer, path, self.stop, self.observer)
+        let outcome = chain.run(writer, path.clone(), self.stop, self.observer)?;
+        if outcome.num_draws == 0 {
+            // Readers refuse a chain without draws, and with it all the others.
+            fs::remove_file(&path).map_err(|source| ChainError::Write {
+                chain: id,
+                path,
+                source,
+            })?;
+        }
+        Ok(outcome)
     }
 
     fn settings(&self) -> ChainSettings {

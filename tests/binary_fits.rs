@@ -235,3 +235,22 @@ fn ctrl_c_before_the_last_chain_starts_keeps_the_others() {
         "one chain has draws, so there is a summary: {summary}"
     );
 }
+
+#[test]
+fn ctrl_c_during_warm_up_ends_with_130_and_leaves_no_empty_chain() {
+    let project = Project::new(&[("sampler.warmup", json!(900_000_000))]);
+    let child = endless(&project, "2");
+    let start = Instant::now();
+    while !project.path("out/draws_1.csv").exists() {
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "no chain started"
+        );
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let (code, stderr) = interrupt(child);
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(stderr.contains("the 0 draws so far"), "{stderr}");
+    assert_eq!(project.draws("out").len(), 0);
+    fit(&project, &["--force", "--set", "sampler.warmup=100"]);
+}

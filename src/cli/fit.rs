@@ -108,7 +108,7 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let progress = ChainProgress::new(prepared.config.sampler.chains, args.quiet);
     let fitted = prepared.fit(args.threads, &stop, &progress)?;
     progress.finish();
-    if !args.quiet {
+    if !args.quiet && !fitted.summary.is_empty() {
         saved::print_summary(&fitted.summary);
         println!();
         saved::print_findings(&fitted.findings);
