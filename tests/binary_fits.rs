@@ -4,10 +4,9 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Project, binary, column, without_comments};
+use common::{Endless, Project, column, without_comments};
 use serde_json::json;
 
 const QUIET_FIT: [&str; 3] = ["fit", "config.json", "--quiet"];
@@ -138,47 +137,6 @@ fn paths_may_have_spaces() {
     assert_eq!(column(&draws[1], "beta.1").len(), 200);
 }
 
-/// A fit that would take hours, in the background.
-fn endless(project: &Project, threads: &str) -> Child {
-    let draws = [
-        "--set",
-        "sampler.draws=900000000",
-        "--set",
-        "sampler.thin=2",
-    ];
-    Command::new(binary())
-        .args(QUIET_FIT)
-        .args(draws)
-        .args(["--threads", threads])
-        .current_dir(project.path(""))
-        .env_remove("BRIDGESTAN")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
-/// Waits until the file has rows; the limit only keeps a broken program from hanging the tests.
-fn wait_for_rows(path: &Path) {
-    let start = Instant::now();
-    while !path.exists() || without_comments(path).lines().count() < 12 {
-        assert!(start.elapsed() < Duration::from_secs(120), "no draws came");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-fn interrupt(child: Child) -> (Option<i32>, String) {
-    let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    (
-        output.status.code(),
-        String::from_utf8_lossy(&output.stderr).into_owned(),
-    )
-}
-
 fn assert_valid_and_ended_early(path: &Path) {
     let text = fs::read_to_string(path).unwrap();
     let value = |key: &str| -> usize {
@@ -198,11 +156,11 @@ fn assert_valid_and_ended_early(path: &Path) {
 #[test]
 fn ctrl_c_ends_with_130_and_leaves_valid_files() {
     let project = Project::new(&[]);
-    let child = endless(&project, "2");
+    let running = Endless::start(&project, 2);
     for chain in [1, 2] {
-        wait_for_rows(&project.path(&format!("out/draws_{chain}.csv")));
+        running.wait_for_rows(chain);
     }
-    let (code, stderr) = interrupt(child);
+    let (code, stderr) = running.interrupt();
     assert_eq!(code, Some(130), "{stderr}");
     assert!(stderr.contains("draws so far are in"), "{stderr}");
     for chain in [1, 2] {
@@ -220,9 +178,9 @@ fn ctrl_c_ends_with_130_and_leaves_valid_files() {
 #[test]
 fn ctrl_c_before_the_last_chain_starts_keeps_the_others() {
     let project = Project::new(&[]);
-    let child = endless(&project, "1");
-    wait_for_rows(&project.path("out/draws_1.csv"));
-    let (code, stderr) = interrupt(child);
+    let running = Endless::start(&project, 1);
+    running.wait_for_rows(1);
+    let (code, stderr) = running.interrupt();
     assert_eq!(code, Some(130), "{stderr}");
     assert_valid_and_ended_early(&project.path("out/draws_1.csv"));
     let (summary, _) = project.run(&["summary", "out"], 0);
@@ -239,7 +197,7 @@ fn ctrl_c_before_the_last_chain_starts_keeps_the_others() {
 #[test]
 fn ctrl_c_during_warm_up_ends_with_130_and_leaves_no_empty_chain() {
     let project = Project::new(&[("sampler.warmup", json!(900_000_000))]);
-    let child = endless(&project, "2");
+    let running = Endless::start(&project, 2);
     let start = Instant::now();
     while !project.path("out/draws_1.csv").exists() {
         assert!(
@@ -248,7 +206,7 @@ fn ctrl_c_during_warm_up_ends_with_130_and_leaves_no_empty_chain() {
         );
         std::thread::sleep(Duration::from_millis(50));
     }
-    let (code, stderr) = interrupt(child);
+    let (code, stderr) = running.interrupt();
     assert_eq!(code, Some(130), "{stderr}");
     assert!(stderr.contains("the 0 draws so far"), "{stderr}");
     assert_eq!(project.draws("out").len(), 0);

@@ -5,6 +5,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -99,6 +101,49 @@ impl Project {
         let files = (1..).map(|chain| self.path(folder).join(format!("draws_{chain}.csv")));
         let files = files.take_while(|path| path.exists());
         files.map(|path| without_comments(&path)).collect()
+    }
+}
+
+/// A fit in the background that would take hours, to be interrupted.
+pub struct Endless<'p> {
+    project: &'p Project,
+    child: Child,
+}
+
+impl Endless<'_> {
+    pub fn start(project: &Project, num_threads: usize) -> Endless<'_> {
+        let child = Command::new(binary())
+            .args(["fit", "config.json", "--quiet"])
+            .args(["--set", "sampler.draws=900000000"])
+            .args(["--set", "sampler.thin=2"])
+            .args(["--threads", &num_threads.to_string()])
+            .current_dir(project.path(""))
+            .env_remove("BRIDGESTAN")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Endless { project, child }
+    }
+
+    /// Waits for a dozen rows; the limit only keeps a broken program from hanging the tests.
+    pub fn wait_for_rows(&self, chain: usize) {
+        let path = self.project.path(&format!("out/draws_{chain}.csv"));
+        let start = Instant::now();
+        while !path.exists() || without_comments(&path).lines().count() < 12 {
+            assert!(start.elapsed() < Duration::from_secs(120), "no draws came");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Ctrl-C; returns the exit code and stderr.
+    pub fn interrupt(self) -> (Option<i32>, String) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &id]).status();
+        assert!(sent.unwrap().success());
+        let output = self.child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), stderr)
     }
 }
 
