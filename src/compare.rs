@@ -46,7 +46,9 @@ pub fn coefficients(
         .iter()
         .enumerate()
         .map(|(k, name)| {
-            let row = summary.iter().find(|row| row.name == format!("beta.{}", k + 1))?;
+            let row = summary
+                .iter()
+                .find(|row| row.name == format!("beta.{}", k + 1))?;
             let (value, error) = (naive.beta[k], naive.standard_error[k]);
             Some(Coefficient {
                 name: name.clone(),
@@ -83,8 +85,17 @@ pub fn table(coefficients: &[Coefficient]) -> String {
             c.truth.map_or(String::new(), |truth| format!("{truth:.4}")),
         ]
     }));
-    let num_columns = if coefficients.iter().any(|c| c.truth.is_some()) { 4 } else { 3 };
-    let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max().unwrap_or(0);
+    let num_columns = if coefficients.iter().any(|c| c.truth.is_some()) {
+        4
+    } else {
+        3
+    };
+    let width = |k: usize| {
+        rows.iter()
+            .map(|row| row[k].chars().count())
+            .max()
+            .unwrap_or(0)
+    };
     let mut text = String::new();
     for row in &rows {
         let mut line = format!("{:<width$}", row[0], width = width(0));

@@ -47,7 +47,9 @@ pub enum FitError {
     Chain(#[from] ChainError),
     #[error(transparent)]
     Draws(#[from] DrawsError),
-    #[error("{file}: data.{key} is set, but restricting links to it is not built yet: remove it, or keep every link with permutation.update {{\"name\": \"none\"}}")]
+    #[error(
+        "{file}: data.{key} is set, but restricting links to it is not built yet: remove it, or keep every link with permutation.update {{\"name\": \"none\"}}"
+    )]
     NotHonoured { file: String, key: &'static str },
     #[error("{} already holds a fit: choose another `output`, or replace it with --force", path.display())]
     OutputExists { path: PathBuf },
@@ -264,7 +266,12 @@ impl Prepared {
             observer,
         };
         let outcomes = run.chains()?;
-        let chains = read_output(output)?;
+        let has_draws = outcomes.iter().any(|outcome| outcome.num_draws > 0);
+        let chains = if has_draws {
+            read_output(output)?
+        } else {
+            Vec::new()
+        };
         let rows = summary::rows(&chains);
         let mut findings = summary::findings(&chains, &rows);
         let links = LinksSummary::read(output, &chains, self.data.num_rows())?;
@@ -273,7 +280,8 @@ impl Prepared {
             findings.extend(links.findings());
         }
         findings.extend(summary::drift_findings(&outcomes));
-        let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
+        let interrupted = outcomes.len() < self.config.sampler.chains
+            || outcomes.iter().any(|outcome| outcome.interrupted);
         let path = output.join("summary.csv");
         let mut csv = Vec::new();
         write_csv(&rows, &mut csv).expect("writing to memory does not fail");

@@ -114,14 +114,17 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let progress = ChainProgress::new(prepared.config.sampler.chains, args.quiet);
     let fitted = prepared.fit(args.threads, &stop, &progress)?;
     progress.finish();
-    if !args.quiet {
+    if !args.quiet && !fitted.summary.is_empty() {
         saved::print_summary(&fitted.summary);
         println!();
         saved::print_findings(&fitted.findings);
         println!();
         let data = &prepared.data;
         if let Some(rows) = compare::coefficients(data, &fitted.summary, truth.as_ref()) {
-            println!("Coefficients with 90 % intervals:\n{}", compare::table(&rows));
+            println!(
+                "Coefficients with 90 % intervals:\n{}",
+                compare::table(&rows)
+            );
         }
     }
     let output = tidy(&prepared.config.output);
@@ -141,7 +144,9 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
 fn tidy(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let here = std::env::current_dir().and_then(|dir| dir.canonicalize());
-    let relative = here.ok().and_then(|here| real.strip_prefix(here).ok().map(PathBuf::from));
+    let relative = here
+        .ok()
+        .and_then(|here| real.strip_prefix(here).ok().map(PathBuf::from));
     relative.unwrap_or(real).display().to_string()
 }
 
