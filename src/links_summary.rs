@@ -33,12 +33,15 @@ pub struct RowLinks {
 }
 
 impl LinksSummary {
-    /// None where the fit has no links files, because every link stayed as it was.
+    /// None where the fit has no draws, or no links files because every link stayed as it was.
     pub fn read(
         folder: &Path,
         chains: &[ChainDraws],
         num_rows: usize,
     ) -> Result<Option<LinksSummary>, DrawsError> {
+        if chains.is_empty() {
+            return Ok(None);
+        }
         let mut links = Vec::with_capacity(chains.len());
         for chain in chains {
             let path = folder.join(format!("links_{}.csv", chain.chain));
