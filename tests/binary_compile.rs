@@ -164,6 +164,16 @@ fn a_bridgestan_folder_compiles_by_its_own_makefile() {
 }
 
 #[test]
+fn an_empty_bridgestan_variable_is_none() {
+    let project = Project::new(&[]);
+    for command in [&["compile", "linear"][..], &["doctor"]] {
+        let mut command = project.unshuffle(command);
+        let (stdout, _) = ended_with(command.env("BRIDGESTAN", ""), 0);
+        assert!(!stdout.contains("FAILED"), "{stdout}");
+    }
+}
+
+#[test]
 fn a_bridgestan_makefile_that_fails_ends_with_3_or_with_stancs_words() {
     let project = Project::new(&[]);
     let folder = fake_bridgestan(&project, Path::new("/nonexistent.so"));

@@ -59,11 +59,7 @@ pub(super) fn compiler<'a>(
     observer: &'a dyn BuildObserver,
 ) -> Result<Compiler<'a>, StanError> {
     let cache = Cache::locate()?;
-    let named = args
-        .bridgestan
-        .as_deref()
-        .filter(|dir| !dir.as_os_str().is_empty());
-    let toolchain = Toolchain::find_or_fetch(named, &cache, observer)?;
+    let toolchain = Toolchain::find_or_fetch(args.bridgestan(), &cache, observer)?;
     Compiler::new(toolchain, cache, observer, args.jobs)
 }
 
