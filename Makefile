@@ -10,8 +10,7 @@ demo: setup
 
 # cargo's own tests, the Python readers included: they find their environment in target/python.
 test: setup $(VENV)/ok
-	cargo test --all-targets
-	cargo test --doc
+	cargo test
 
 setup:
 	@scripts/setup

@@ -64,6 +64,20 @@ impl LinksSummary {
         Ok(Some(LinksSummary::count(&links, num_rows)))
     }
 
+    /// From saved files alone: rows.csv has one line for each row of the data.
+    pub fn read_saved(
+        folder: &Path,
+        chains: &[ChainDraws],
+    ) -> Result<Option<LinksSummary>, DrawsError> {
+        let path = folder.join("rows.csv");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let text = fs::read_to_string(&path).map_err(|source| DrawsError::Read { path, source })?;
+        let num_rows = csv::Reader::from_reader(text.as_bytes()).records().count();
+        LinksSummary::read(folder, chains, num_rows)
+    }
+
     fn count(links: &[(usize, Vec<MovedRow>)], num_rows: usize) -> LinksSummary {
         let mut summary = LinksSummary {
             num_draws: links.iter().map(|(num_draws, _)| num_draws).sum(),
