@@ -30,7 +30,7 @@ pub struct Compiler<'a> {
 #[derive(Debug)]
 pub struct Compiled {
     pub library: PathBuf,
-    /// None when the cache had it.
+    /// None when the cache had it, or another process was at it already.
     pub took: Option<Duration>,
 }
 
@@ -59,13 +59,9 @@ impl<'a> Compiler<'a> {
     pub fn compile(&self, source: &StanSource) -> Result<Compiled, StanError> {
         let start = Instant::now();
         let key = self.model_key(source);
-        if let Some(entry) = self.cache.find("models", &key) {
-            return Ok(Compiled {
-                library: entry.join("model.so"),
-                took: None,
-            });
-        }
+        let mut built = false;
         let entry = self.cache.get_or_build("models", &key, |work| {
+            built = true;
             let log = self.cache.failed(&key).join("compile.log");
             match &self.toolchain {
                 Toolchain::BridgeStan(folder) => self.with_bridgestan(folder, source, work, log),
@@ -74,7 +70,7 @@ impl<'a> Compiler<'a> {
         })?;
         Ok(Compiled {
             library: entry.join("model.so"),
-            took: Some(start.elapsed()),
+            took: built.then(|| start.elapsed()),
         })
     }
 
