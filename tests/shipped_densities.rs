@@ -155,7 +155,7 @@ fn mean_shift() {
         let mut outputs = vec![0.0; names.len()];
         model
             .param_constrain(
-                unconstrained(&positive),
+                &unconstrained(&positive),
                 true,
                 true,
                 &mut outputs,

@@ -47,8 +47,7 @@ pub(super) fn within_blocks(
     Ok(())
 }
 
-/// How many rows to choose in each block: as a random choice of rows has it, except that blocks with a lone row are
-/// paired off, one getting the other's.
+/// How many rows to choose in each block: as a random choice of rows has it, except that no block keeps a lone row.
 fn counts(
     blocks: &[Vec<usize>],
     count: usize,
@@ -69,8 +68,9 @@ fn counts(
             counts[slots[slot]] += 1;
         }
         let mut lone: Vec<usize> = (0..blocks.len()).filter(|&b| counts[b] == 1).collect();
-        if lone.len() % 2 == 0 {
-            lone.shuffle(rng);
+        lone.shuffle(rng);
+        if join_odd_one(&mut lone, &mut counts, blocks) {
+            // Pairs of blocks with a lone row: one gets the other's.
             for pair in lone.chunks_exact(2) {
                 counts[pair[0]] = 2;
                 counts[pair[1]] = 0;
@@ -79,6 +79,29 @@ fn counts(
         }
     }
     Err(SimulateError::LoneInBlock { count })
+}
+
+/// Makes the number of blocks with a lone row even, and says whether it could: one of them gives its row to a block
+/// that has room for a third, or three of them come together.
+fn join_odd_one(lone: &mut Vec<usize>, counts: &mut [usize], blocks: &[Vec<usize>]) -> bool {
+    if lone.len() % 2 == 0 {
+        return true;
+    }
+    let has_room = |b: &usize| counts[*b] >= 2 && counts[*b] < blocks[*b].len();
+    if let Some(block) = (0..blocks.len()).find(has_room) {
+        counts[block] += 1;
+        counts[lone.pop().expect("an odd number")] = 0;
+        return true;
+    }
+    let large = lone.iter().position(|&b| blocks[b].len() >= 3);
+    let (Some(large), true) = (large, lone.len() >= 3) else {
+        return false;
+    };
+    counts[lone.swap_remove(large)] = 3;
+    for _ in 0..2 {
+        counts[lone.pop().expect("three at least")] = 0;
+    }
+    true
 }
 
 /// Shuffles until no row stays: uniform over derangements, in e attempts on average.
