@@ -123,7 +123,8 @@ pub fn prepare(mut config: Config, compiler: &Compiler) -> Result<Prepared, FitE
     })
 }
 
-fn prior_kind(prior: config::Prior) -> PriorKind {
+/// The prior on the links that a config names.
+pub fn prior_kind(prior: config::Prior) -> PriorKind {
     match prior {
         config::Prior::BetaBinomial { a, b } => PriorKind::BetaBinomial { a, b },
         config::Prior::Uniform { max_moved } => PriorKind::Uniform { max_moved },
