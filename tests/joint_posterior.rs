@@ -23,9 +23,10 @@ use unshuffle::stan::shipped_names;
 
 /// The 1 - 2.5e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.565;
-/// Rows 2, 3 and 5 carry a cycle of three, so that links and their inverses differ.
+/// Rows 2, 3 and 5 look like a cycle of three, so that links and their inverses differ. The line has no intercept but the
+/// points would like one: no permutation fits so well that sigma2 has a narrow neck, which HMC enters too rarely.
 const X: [f64; 6] = [-1.3, -0.6, 0.2, 0.7, 1.1, 1.9];
-const Y: [f64; 6] = [-1.7, 0.5, 1.2, 0.9, -0.8, 2.4];
+const Y: [f64; 6] = [-0.6, 1.8, 2.7, 1.9, 0.1, 3.9];
 
 /// The posterior that every right run below samples.
 fn exact(alpha: f64) -> Enumeration {
@@ -46,7 +47,7 @@ fn fit(seed: u64, settings: Value) -> Draws {
     let mut config = json!({
         "model": {"stan": "linear"},
         "data": {"file": "data.csv", "response": "y", "predictors": ["x"], "intercept": false},
-        "sampler": {"chains": 4, "warmup": 1000, "draws": 25000, "seed": seed},
+        "sampler": {"chains": 4, "warmup": 1000, "draws": 15000, "seed": seed, "target_accept": 0.95},
         "output": "out"
     });
     for (key, value) in settings.as_object().unwrap() {
@@ -128,7 +129,9 @@ impl Draws {
     fn worst(&self, exact: &Enumeration) -> Test {
         let tests = self.tests(exact);
         assert!(tests.len() >= 20, "{tests:?}");
-        let worst = tests.into_iter().max_by(|a, b| a.z.abs().total_cmp(&b.z.abs()));
+        let worst = tests
+            .into_iter()
+            .max_by(|a, b| a.z.abs().total_cmp(&b.z.abs()));
         worst.unwrap()
     }
 }
@@ -155,7 +158,10 @@ fn accepts(seed: u64, alpha: f64, settings: Value) {
 fn rejects(seed: u64, alpha: f64, settings: Value) {
     let worst = fit(seed, settings).worst(&exact(alpha));
     println!("planted error found by: {worst:?}");
-    assert!(worst.z.abs() > LIMIT, "the planted error was not found: {worst:?}");
+    assert!(
+        worst.z.abs() > LIMIT,
+        "the planted error was not found: {worst:?}"
+    );
 }
 
 fn update(update: Value) -> Value {
@@ -181,19 +187,30 @@ fn checkerboard() {
 #[test]
 fn checkerboard_tempered() {
     let permutation = update(json!({"name": "checkerboard", "steps": 20}));
-    accepts(4, 0.5, json!({"temperature": 0.5, "permutation": permutation}));
+    accepts(
+        4,
+        0.5,
+        json!({"temperature": 0.5, "permutation": permutation}),
+    );
 }
 
 #[test]
 fn pair_likelihoods_from_the_stan_program() {
-    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stan/linear_log_lik.stan");
+    let program = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/stan/linear_log_lik.stan"
+    );
     let model = json!({"stan": program, "family": {"name": "stan"}});
     accepts(5, 0.5, json!({"temperature": 0.5, "model": model}));
 }
 
 #[test]
 fn another_temperature_in_one_step_is_found() {
-    rejects(6, 1.0, json!({"temperature": {"stan": 1, "permutation": 0.8}}));
+    rejects(
+        6,
+        1.0,
+        json!({"temperature": {"stan": 1, "permutation": 0.8}}),
+    );
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Many fits of one model: the real sampler on data in memory, with the program compiled once.
 
+// Every test and example uses its own part.
+#![allow(dead_code)]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::Mutex;
