@@ -42,7 +42,7 @@ enum Command {
     /// Say whether a finished fit can be trusted, from its saved files
     Diagnose(saved::DiagnoseArgs),
     /// Write data with known wrong links, the truth about them, and a config that fits them
-    Simulate(simulate::SimulateArgs),
+    Simulate(Box<simulate::SimulateArgs>),
     /// Write a Stan program and a config to edit
     Init(init::InitArgs),
     /// Check that everything a fit needs is there, and say what to do if not
@@ -78,7 +78,7 @@ pub fn main() -> ExitCode {
         Command::Compile(args) => compile::compile(args),
         Command::Summary(args) => saved::summary(args),
         Command::Diagnose(args) => saved::diagnose(args),
-        Command::Simulate(args) => simulate::simulate(args),
+        Command::Simulate(args) => simulate::simulate(*args),
         Command::Init(args) => init::init(args),
         Command::Doctor(args) => doctor::doctor(args),
         Command::Schema => print_schema(),

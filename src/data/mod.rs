@@ -13,6 +13,7 @@ use ndarray::Array2;
 
 pub(crate) use delimiter::detect as detect_delimiter;
 pub use error::DataError;
+pub(crate) use place::clean;
 pub use read::read;
 pub use stan_json::stan_json;
 

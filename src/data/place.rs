@@ -8,7 +8,7 @@ use super::DataError;
 use crate::config::{nearest, quoted_list};
 
 /// A cell without surrounding spaces, and without quotes that spaces hid from the CSV reader.
-pub(super) fn clean(cell: &str) -> &str {
+pub(crate) fn clean(cell: &str) -> &str {
     let cell = cell.trim();
     cell.strip_prefix('"')
         .and_then(|inner| inner.strip_suffix('"'))

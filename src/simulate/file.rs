@@ -5,7 +5,7 @@ use csv::{ReaderBuilder, StringRecord, WriterBuilder};
 use super::{STREAM, SimulateError, Truth, mislink};
 use crate::baseline::least_squares;
 use crate::config::Data;
-use crate::data::{self, DataError, detect_delimiter};
+use crate::data::{self, DataError, clean, detect_delimiter};
 
 /// What to mislink.
 #[derive(Debug, Clone)]
@@ -62,10 +62,9 @@ fn with_responses_moved(source: &Source, pi: &[usize]) -> Result<String, Simulat
         .from_reader(text.as_bytes());
     let mut records = reader.records().map(|r| r.expect("read once already"));
     let header = records.next().expect("read once already");
-    let names: Vec<&str> = header.iter().map(str::trim).collect();
-    let rows: Vec<StringRecord> = records
-        .filter(|record| record.len() == names.len() && !is_blank(record))
-        .collect();
+    let names: Vec<&str> = header.iter().map(clean).collect();
+    // What is shorter is a blank line.
+    let rows: Vec<StringRecord> = records.filter(|row| row.len() == names.len()).collect();
     assert_eq!(rows.len(), pi.len(), "the rows that data::read found");
     let response = names.iter().position(|name| *name == source.data.response);
     let response = response.expect("data::read found it");
@@ -87,10 +86,6 @@ fn with_responses_moved(source: &Source, pi: &[usize]) -> Result<String, Simulat
     }
     let bytes = writer.into_inner().expect("memory can be written to");
     Ok(String::from_utf8(bytes).expect("UTF-8 was read"))
-}
-
-fn is_blank(record: &StringRecord) -> bool {
-    record.len() == 1 && record[0].trim().is_empty()
 }
 
 fn dropped_columns(source: &Source, names: &[&str]) -> Result<Vec<usize>, SimulateError> {

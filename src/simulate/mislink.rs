@@ -84,7 +84,7 @@ fn counts(
 /// Makes the number of blocks with a lone row even, and says whether it could: one of them gives its row to a block
 /// that has room for a third, or three of them come together.
 fn join_odd_one(lone: &mut Vec<usize>, counts: &mut [usize], blocks: &[Vec<usize>]) -> bool {
-    if lone.len() % 2 == 0 {
+    if lone.len().is_multiple_of(2) {
         return true;
     }
     let has_room = |b: &usize| counts[*b] >= 2 && counts[*b] < blocks[*b].len();
