@@ -47,6 +47,10 @@ pub enum FitError {
     Chain(#[from] ChainError),
     #[error(transparent)]
     Draws(#[from] DrawsError),
+    #[error(
+        "{file}: data.{key} is set, but restricting links to it is not built yet: remove it, or keep every link with permutation.update {{\"name\": \"none\"}}"
+    )]
+    NotHonoured { file: String, key: &'static str },
     #[error("{} already holds a fit: choose another `output`, or replace it with --force", path.display())]
     OutputExists { path: PathBuf },
     #[error("cannot write to {}", path.display())]
@@ -73,6 +77,7 @@ pub fn prepare(mut config: Config, compiler: &Compiler) -> Result<Prepared, FitE
     if let Init::File(file) = &config.sampler.init {
         config.sampler.init = Init::Values(read_init(file)?);
     }
+    refuse_unhonoured(&config)?;
     let data = data::read(&config.data)?;
     let source = stan_source(&config.model.stan)?;
     let info = compiler.info(&source)?;
@@ -121,6 +126,20 @@ pub fn prepare(mut config: Config, compiler: &Compiler) -> Result<Prepared, FitE
         compiled,
         toolchain: compiler.toolchain.describe(),
     })
+}
+
+/// A restriction that the permutation step would silently ignore must not look as if it worked.
+fn refuse_unhonoured(config: &Config) -> Result<(), FitError> {
+    let keys = [("block", &config.data.block), ("safe", &config.data.safe)];
+    match keys.into_iter().find(|(_, column)| column.is_some()) {
+        Some((key, _)) if config.permutation.update != config::Update::None => {
+            Err(FitError::NotHonoured {
+                file: config.name.clone(),
+                key,
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The prior on the links that a config names.
@@ -248,7 +267,12 @@ impl Prepared {
             observer,
         };
         let outcomes = run.chains()?;
-        let chains = read_output(output)?;
+        let has_draws = outcomes.iter().any(|outcome| outcome.num_draws > 0);
+        let chains = if has_draws {
+            read_output(output)?
+        } else {
+            Vec::new()
+        };
         let rows = summary::rows(&chains);
         let mut findings = summary::findings(&chains, &rows);
         let links = LinksSummary::read(output, &chains, self.data.num_rows())?;
@@ -257,7 +281,8 @@ impl Prepared {
             findings.extend(links.findings());
         }
         findings.extend(summary::drift_findings(&outcomes));
-        let interrupted = outcomes.iter().any(|outcome| outcome.interrupted);
+        let interrupted = outcomes.len() < self.config.sampler.chains
+            || outcomes.iter().any(|outcome| outcome.interrupted);
         let path = output.join("summary.csv");
         let mut csv = Vec::new();
         write_csv(&rows, &mut csv).expect("writing to memory does not fail");

@@ -7,6 +7,7 @@ pub mod adapt;
 pub mod baseline;
 pub mod chain;
 pub mod cli;
+pub mod compare;
 pub mod config;
 pub mod data;
 pub mod diagnostics;

@@ -33,12 +33,15 @@ pub struct RowLinks {
 }
 
 impl LinksSummary {
-    /// None where the fit has no links files, because every link stayed as it was.
+    /// None where the fit has no draws, or no links files because every link stayed as it was.
     pub fn read(
         folder: &Path,
         chains: &[ChainDraws],
         num_rows: usize,
     ) -> Result<Option<LinksSummary>, DrawsError> {
+        if chains.is_empty() {
+            return Ok(None);
+        }
         let mut links = Vec::with_capacity(chains.len());
         for chain in chains {
             let path = folder.join(format!("links_{}.csv", chain.chain));
@@ -59,6 +62,20 @@ impl LinksSummary {
             links.push((chain.num_draws(), moved));
         }
         Ok(Some(LinksSummary::count(&links, num_rows)))
+    }
+
+    /// From saved files alone: rows.csv has one line for each row of the data.
+    pub fn read_saved(
+        folder: &Path,
+        chains: &[ChainDraws],
+    ) -> Result<Option<LinksSummary>, DrawsError> {
+        let path = folder.join("rows.csv");
+        if !path.exists() {
+            return Ok(None);
+        }
+        let text = fs::read_to_string(&path).map_err(|source| DrawsError::Read { path, source })?;
+        let num_rows = csv::Reader::from_reader(text.as_bytes()).records().count();
+        LinksSummary::read(folder, chains, num_rows)
     }
 
     fn count(links: &[(usize, Vec<MovedRow>)], num_rows: usize) -> LinksSummary {

@@ -43,7 +43,8 @@ impl Run<'_> {
                 scope.spawn(|| {
                     loop {
                         let chain = next.fetch_add(1, Ordering::Relaxed);
-                        if chain > num_chains {
+                        // A chain that never starts leaves no file, so that those that ran can be summarised.
+                        if chain > num_chains || self.stop.load(Ordering::Relaxed) {
                             break;
                         }
                         let outcome = self.chain(chain);

@@ -15,7 +15,7 @@ pub(super) struct DoctorArgs {
 
 pub(super) fn doctor(args: DoctorArgs) -> Result<(), Failure> {
     let observer = BuildProgress::new();
-    let bridgestan = args.toolchain.bridgestan.as_deref();
+    let bridgestan = args.toolchain.bridgestan();
     let mut healthy = true;
     for check in stan::doctor(bridgestan, args.toolchain.jobs, &observer) {
         match check.outcome {

@@ -1,6 +1,6 @@
 //! `unshuffle fit` and `unshuffle check`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,6 +9,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::progress::{BuildProgress, ChainProgress};
 use super::{ToolchainArgs, default_threads, saved};
+use crate::compare;
 use crate::config;
 use crate::diagnostics::Finding;
 use crate::fit::{Prepared, check_output, prepare};
@@ -38,6 +39,9 @@ pub(super) struct FitArgs {
     /// Chains at once; draws do not depend on it
     #[arg(long, value_name = "N", default_value_t = default_threads())]
     threads: usize,
+    /// The truth.json of simulated data, to print beside the estimates
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
     /// No progress and no table
     #[arg(long, short)]
     quiet: bool,
@@ -55,11 +59,7 @@ pub(super) fn compiler<'a>(
     observer: &'a dyn BuildObserver,
 ) -> Result<Compiler<'a>, StanError> {
     let cache = Cache::locate()?;
-    let named = args
-        .bridgestan
-        .as_deref()
-        .filter(|dir| !dir.as_os_str().is_empty());
-    let toolchain = Toolchain::find_or_fetch(named, &cache, observer)?;
+    let toolchain = Toolchain::find_or_fetch(args.bridgestan(), &cache, observer)?;
     Compiler::new(toolchain, cache, observer, args.jobs)
 }
 
@@ -95,25 +95,35 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         prepared.model.output_names().len()
     );
     println!("stan     {}", prepared.toolchain);
-    println!("output   {}", prepared.config.output.display());
+    println!("output   {}", tidy(&prepared.config.output));
     println!("Everything is ready to fit.");
     Ok(())
 }
 
 pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let config = load(&args.config)?;
+    let truth = args.truth.as_deref().map(compare::read_truth).transpose();
+    let truth = truth.map_err(Failure::user)?;
     check_output(&config.output, args.force)?;
     let prepared = prepare_from(&args.config, config)?;
     let stop = stop_on_interrupt();
     let progress = ChainProgress::new(prepared.config.sampler.chains, args.quiet);
     let fitted = prepared.fit(args.threads, &stop, &progress)?;
     progress.finish();
-    if !args.quiet {
+    if !args.quiet && !fitted.summary.is_empty() {
         saved::print_summary(&fitted.summary);
         println!();
         saved::print_findings(&fitted.findings);
+        println!();
+        let data = &prepared.data;
+        if let Some(rows) = compare::coefficients(data, &fitted.summary, truth.as_ref()) {
+            println!(
+                "Coefficients with 90 % intervals:\n{}",
+                compare::table(&rows)
+            );
+        }
     }
-    let output = prepared.config.output.display();
+    let output = tidy(&prepared.config.output);
     if fitted.interrupted {
         let num_draws: usize = fitted.outcomes.iter().map(|chain| chain.num_draws).sum();
         eprintln!("Interrupted: the {num_draws} draws so far are in {output}");
@@ -124,6 +134,16 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
         return Err(Failure::diagnostics());
     }
     Ok(())
+}
+
+/// A path as a person would type it from here.
+fn tidy(path: &Path) -> String {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let here = std::env::current_dir().and_then(|dir| dir.canonicalize());
+    let relative = here
+        .ok()
+        .and_then(|here| real.strip_prefix(here).ok().map(PathBuf::from));
+    relative.unwrap_or(real).display().to_string()
 }
 
 /// The first Ctrl-C asks the chains to finish their iteration; a second one ends the program at once.

@@ -9,9 +9,11 @@ mod progress;
 mod saved;
 mod simulate;
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
+use clap::builder::OsStringValueParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config;
@@ -55,11 +57,19 @@ enum Command {
 #[derive(Debug, Args)]
 struct ToolchainArgs {
     /// A BridgeStan 2.9 folder to compile with, instead of the Stan that unshuffle fetches
-    #[arg(long, value_name = "DIR", env = "BRIDGESTAN")]
-    bridgestan: Option<PathBuf>,
+    // Not clap's parser of paths, which refuses the empty text of an unset-looking `BRIDGESTAN=`.
+    #[arg(long, value_name = "DIR", env = "BRIDGESTAN", value_parser = OsStringValueParser::new())]
+    bridgestan: Option<OsString>,
     /// Compiler processes at once
     #[arg(long, value_name = "N", default_value_t = default_threads())]
     jobs: usize,
+}
+
+impl ToolchainArgs {
+    fn bridgestan(&self) -> Option<&Path> {
+        let named = self.bridgestan.as_deref().map(Path::new);
+        named.filter(|folder| !folder.as_os_str().is_empty())
+    }
 }
 
 /// A cluster's allotment where there is one, else what the machine has.

@@ -7,6 +7,7 @@ use clap::Args;
 use super::failure::Failure;
 use crate::diagnostics::{Finding, SummaryRow, text_table};
 use crate::draws::read_output;
+use crate::links_summary::LinksSummary;
 use crate::summary;
 
 #[derive(Debug, Args)]
@@ -32,7 +33,10 @@ pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
 
 pub(super) fn diagnose(args: DiagnoseArgs) -> Result<(), Failure> {
     let chains = read_output(&args.folder)?;
-    let findings = summary::findings(&chains, &summary::rows(&chains));
+    let mut findings = summary::findings(&chains, &summary::rows(&chains));
+    if let Some(links) = LinksSummary::read_saved(&args.folder, &chains)? {
+        findings.extend(links.findings());
+    }
     print_findings(&findings);
     if args.strict && findings.iter().any(Finding::is_problem) {
         return Err(Failure::diagnostics());

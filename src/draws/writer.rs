@@ -1,5 +1,6 @@
 //! The two files of a chain: its draws, and the links of each draw where they are updated.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ const FLUSH_EVERY: Duration = Duration::from_secs(1);
 pub struct ChainWriter {
     path: PathBuf,
     draws: CsvWriter,
+    links_path: Option<PathBuf>,
     links: Option<LinksWriter>,
     num_draws: usize,
     flushed: Instant,
@@ -29,11 +31,12 @@ impl ChainWriter {
     ) -> io::Result<ChainWriter> {
         let chain = header.chain;
         let path = folder.join(format!("draws_{chain}.csv"));
-        let links = with_links.then(|| folder.join(format!("links_{chain}.csv")));
+        let links_path = with_links.then(|| folder.join(format!("links_{chain}.csv")));
         Ok(ChainWriter {
             draws: CsvWriter::create(&path, header, columns)?,
-            links: links.as_deref().map(LinksWriter::create).transpose()?,
+            links: links_path.as_deref().map(LinksWriter::create).transpose()?,
             path,
+            links_path,
             num_draws: 0,
             flushed: Instant::now(),
         })
@@ -63,6 +66,12 @@ impl ChainWriter {
 
     pub fn finish(mut self, warmup: Duration, sampling: Duration) -> io::Result<()> {
         self.links.as_mut().map_or(Ok(()), LinksWriter::flush)?;
-        self.draws.finish(warmup, sampling)
+        self.draws.finish(warmup, sampling)?;
+        if self.num_draws == 0 {
+            // Readers refuse a chain without draws, and with it all the others.
+            fs::remove_file(&self.path)?;
+            self.links_path.map_or(Ok(()), fs::remove_file)?;
+        }
+        Ok(())
     }
 }

@@ -66,9 +66,13 @@ impl StanModel {
         let data = CString::new(data).expect("JSON escapes NUL");
         let model = Model::new(library, Some(data), seed).map_err(|error| {
             let message = error.to_string();
+            let mut message = one_line(message.trim_start_matches("Failed to construct model: "));
+            if message.contains("variable does not exist") {
+                message.push_str("; add it to model.data in the config");
+            }
             ModelError::Construct {
                 label: label.to_string(),
-                message: one_line(message.trim_start_matches("Failed to construct model: ")),
+                message,
             }
         })?;
         let unconstrained: Vec<&str> = model.param_unc_names().split(',').collect();

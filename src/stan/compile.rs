@@ -1,34 +1,17 @@
 //! From a Stan program to a shared library, through a cache keyed by everything that goes in.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
 use super::cache::cache_error;
+use super::cxx::{Cxx, FLAGS, Run};
 use super::shipped::{BRIDGE, MODEL_BASE_CRTP};
 use super::source::hash_text;
 use super::wheel::{self, Wheel};
 use super::{BuildObserver, Cache, ProgramInfo, StanError, StanSource, Toolchain};
-
-const FLAGS: &[&str] = &[
-    "-std=c++17",
-    "-O3",
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-fvisibility-inlines-hidden",
-    // Autodiff reaches for its thread-local tape all the time: 7.8 to 4.9 µs a gradient at n = 250. In exchange a
-    // process can hold 23 models at once, and it needs one.
-    "-ftls-model=initial-exec",
-    "-w",
-    "-DSTAN_THREADS",
-    "-D_REENTRANT",
-    "-DTBB_INTERFACE_NEW",
-    "-DBOOST_DISABLE_ASSERTS",
-    "-DSTAN_OVERRIDE_EIGEN_ASSERT",
-];
 
 /// What a generated program includes, and what is worth precompiling.
 const MODEL_HEADER: &str = "stan/model/model_header.hpp";
@@ -286,94 +269,6 @@ fn sundials(lib: &Path) -> Result<Vec<PathBuf>, StanError> {
         .collect();
     archives.sort();
     Ok(archives)
-}
-
-/// The C++ compiler: `$CXX`, else g++.
-pub(super) struct Cxx {
-    program: String,
-    pub version: String,
-}
-
-impl Cxx {
-    pub fn find() -> Result<Cxx, StanError> {
-        let program = std::env::var("CXX")
-            .ok()
-            .filter(|name| !name.trim().is_empty())
-            .unwrap_or_else(|| "g++".into());
-        let output = Command::new(&program)
-            .arg("--version")
-            .output()
-            .map_err(|source| StanError::MissingProgram {
-                program: program.clone(),
-                remedy: "install a C++17 compiler (Debian: g++), or name one in CXX",
-                source,
-            })?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let version = text.lines().next().unwrap_or_default().trim().to_string();
-        Ok(Cxx { program, version })
-    }
-
-    fn command(&self) -> Command {
-        Command::new(&self.program)
-    }
-}
-
-/// One compiler call, with its output in a log.
-struct Run<'a> {
-    cxx: &'a Cxx,
-    log: PathBuf,
-    /// Where the log will be when the build folder has been set aside.
-    failed_log: PathBuf,
-    what: &'static str,
-}
-
-impl Run<'_> {
-    fn compile(&self, includes: &[&Path], source: &Path, object: &Path) -> Result<(), StanError> {
-        self.translation(includes, &["-x", "c++", "-c"], source, object)
-    }
-
-    fn header(&self, includes: &[&Path], header: &Path) -> Result<(), StanError> {
-        let precompiled = header.with_extension("hpp.gch");
-        self.translation(includes, &["-x", "c++-header"], header, &precompiled)
-    }
-
-    fn translation(
-        &self,
-        includes: &[&Path],
-        kind: &[&str],
-        from: &Path,
-        to: &Path,
-    ) -> Result<(), StanError> {
-        let mut command = self.cxx.command();
-        command.args(FLAGS);
-        for include in includes {
-            command.arg("-I").arg(include);
-        }
-        command.args(kind).arg(from).arg("-o").arg(to);
-        self.command(&mut command)
-    }
-
-    fn command(&self, command: &mut Command) -> Result<(), StanError> {
-        let log = File::create(&self.log)
-            .and_then(|log| Ok((log.try_clone()?, log)))
-            .map_err(|error| cache_error("write to", &self.log, error))?;
-        let status = command
-            .stdout(log.0)
-            .stderr(log.1)
-            .status()
-            .map_err(|source| StanError::MissingProgram {
-                program: self.cxx.program.clone(),
-                remedy: "install a C++17 compiler (Debian: g++), or name one in CXX",
-                source,
-            })?;
-        if status.success() {
-            return Ok(());
-        }
-        Err(StanError::Cpp {
-            what: self.what,
-            log: self.failed_log.clone(),
-        })
-    }
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {

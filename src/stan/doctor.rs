@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::compile::Cxx;
+use super::cxx::Cxx;
 use super::{BuildObserver, Cache, Compiler, Toolchain, shipped_model};
 
 /// One part and how it stands: what was found, or what to do.

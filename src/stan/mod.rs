@@ -2,6 +2,7 @@
 
 mod cache;
 mod compile;
+mod cxx;
 mod doctor;
 mod error;
 mod shipped;

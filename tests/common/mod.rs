@@ -1,0 +1,195 @@
+//! What the integration tests share: a small project on disk, the binary, and the compiler with the user's cache.
+
+// Each test file is a program of its own and uses a part of this.
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use unshuffle::config::{self, Config};
+use unshuffle::stan::{Cache, Compiler, SilentBuild, StanSource, Toolchain, shipped_names};
+
+/// A linear trend with fixed "errors", so that every run sees the same 20 rows.
+pub fn rows() -> Vec<(f64, f64)> {
+    let wave = |k: usize| ((k * k) as f64 * 0.7).sin() + 0.5 * (k as f64 * 1.9).cos();
+    (0..20)
+        .map(|k| {
+            let x = (k as f64 - 7.0) / 5.0;
+            (x, 1.0 + 2.0 * x + 0.9 * wave(k))
+        })
+        .collect()
+}
+
+pub fn csv_of(rows: &[(f64, f64)]) -> String {
+    let lines: String = rows.iter().map(|(x, y)| format!("{x},{y}\n")).collect();
+    format!("x,y\n{lines}")
+}
+
+/// A folder with `data.csv` and `config.json`, removed at the end.
+pub struct Project {
+    dir: TempDir,
+}
+
+impl Project {
+    /// The linear model with two short chains; `changes` are (dotted key, value).
+    pub fn new(changes: &[(&str, Value)]) -> Project {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("data.csv"), csv_of(&rows())).unwrap();
+        let project = Project { dir };
+        project.configure(changes);
+        project
+    }
+
+    /// Writes the config anew.
+    pub fn configure(&self, changes: &[(&str, Value)]) {
+        let mut config = json!({
+            "model": { "stan": "linear" },
+            "data": { "file": "data.csv", "response": "y", "predictors": ["x"] },
+            "permutation": { "update": { "name": "none" } },
+            "sampler": { "chains": 2, "warmup": 300, "draws": 200, "seed": 7 },
+            "output": "out",
+        });
+        for (key, value) in changes {
+            let pointer = format!("/{}", key.replace('.', "/"));
+            match config.pointer_mut(&pointer) {
+                Some(place) => *place = value.clone(),
+                None => {
+                    let (parent, name) = pointer.rsplit_once('/').unwrap();
+                    config.pointer_mut(parent).unwrap()[name] = value.clone();
+                }
+            }
+        }
+        fs::write(self.path("config.json"), config.to_string()).unwrap();
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn config(&self) -> Config {
+        config::load(&self.path("config.json"), &[], &shipped_names()).unwrap()
+    }
+
+    /// The binary, in this folder.
+    pub fn unshuffle(&self, args: &[&str]) -> assert_cmd::Command {
+        let mut command = assert_cmd::Command::new(binary());
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .env_remove("BRIDGESTAN");
+        command
+    }
+
+    /// Runs the binary, which must end with `code`; returns stdout and stderr.
+    pub fn run(&self, args: &[&str], code: i32) -> (String, String) {
+        ended_with(&mut self.unshuffle(args), code)
+    }
+
+    /// The draws of each chain in `folder`.
+    pub fn draws(&self, folder: &str) -> Vec<String> {
+        let files = (1..).map(|chain| self.path(folder).join(format!("draws_{chain}.csv")));
+        let files = files.take_while(|path| path.exists());
+        files.map(|path| without_comments(&path)).collect()
+    }
+}
+
+/// A fit in the background that would take hours, to be interrupted.
+pub struct Endless<'p> {
+    project: &'p Project,
+    child: Child,
+}
+
+impl Endless<'_> {
+    pub fn start(project: &Project, num_threads: usize) -> Endless<'_> {
+        let child = Command::new(binary())
+            .args(["fit", "config.json", "--quiet"])
+            .args(["--set", "sampler.draws=900000000"])
+            .args(["--set", "sampler.thin=2"])
+            .args(["--threads", &num_threads.to_string()])
+            .current_dir(project.path(""))
+            .env_remove("BRIDGESTAN")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Endless { project, child }
+    }
+
+    /// Waits for a dozen rows; the limit only keeps a broken program from hanging the tests.
+    pub fn wait_for_rows(&self, chain: usize) {
+        let path = self.project.path(&format!("out/draws_{chain}.csv"));
+        let start = Instant::now();
+        while !path.exists() || without_comments(&path).lines().count() < 12 {
+            assert!(start.elapsed() < Duration::from_secs(120), "no draws came");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Ctrl-C; returns the exit code and stderr.
+    pub fn interrupt(self) -> (Option<i32>, String) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &id]).status();
+        assert!(sent.unwrap().success());
+        let output = self.child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), stderr)
+    }
+}
+
+pub fn ended_with(command: &mut assert_cmd::Command, code: i32) -> (String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+    let found = output.status.code();
+    assert_eq!(
+        found,
+        Some(code),
+        "{command:?}\nstdout: {stdout}\nstderr: {stderr}"
+    );
+    (stdout, stderr)
+}
+
+pub fn binary() -> &'static str {
+    env!("CARGO_BIN_EXE_unshuffle")
+}
+
+/// Header and rows; the comments hold times.
+pub fn without_comments(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// The column `name` of the chain in `text`, as `Project::draws` gives it.
+pub fn column(text: &str, name: &str) -> Vec<f64> {
+    let mut lines = text.lines();
+    let header = lines.next().unwrap();
+    let k = header.split(',').position(|known| known == name).unwrap();
+    lines
+        .map(|line| line.split(',').nth(k).unwrap().parse().unwrap())
+        .collect()
+}
+
+/// The compiler that the binary uses, with the user's own cache.
+pub fn compiler() -> Compiler<'static> {
+    let cache = Cache::locate().unwrap();
+    let toolchain = Toolchain::find_or_fetch(None, &cache, &SilentBuild).unwrap();
+    Compiler::new(toolchain, cache, &SilentBuild, 2).unwrap()
+}
+
+/// A program of tests/stan.
+pub fn program(name: &str) -> StanSource {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stan");
+    StanSource::from_file(&folder.join(name)).unwrap()
+}

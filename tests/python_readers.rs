@@ -1,0 +1,90 @@
+//! cmdstanpy and arviz load what a fit leaves, and find the numbers of summary.csv.
+
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+
+use common::{Endless, Project, column};
+use serde_json::{Value, json};
+
+/// Runs tests/python/read_fit.py; returns its output and whether it ended well.
+fn read(project: &Project, expected: Value) -> (bool, String) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let python = root.join("target/python/bin/python");
+    assert!(
+        python.exists(),
+        "{} is missing: `make test` makes it",
+        python.display()
+    );
+    let output = Command::new(python)
+        .arg(root.join("tests/python/read_fit.py"))
+        .arg(project.path("out"))
+        .arg(expected.to_string())
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(text).unwrap())
+}
+
+fn assert_agreed((success, text): (bool, String)) {
+    assert!(success && text.contains("agreed"), "{text}");
+}
+
+#[test]
+fn a_dense_fit_is_read() {
+    let project = Project::new(&[("sampler.chains", json!(4)), ("sampler.draws", json!(500))]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let expected = json!({"draws": [500, 500, 500, 500], "thin": 1, "metric": "dense_e", "dim": 3});
+    assert_agreed(read(&project, expected));
+}
+
+#[test]
+fn a_thinned_diagonal_static_fit_is_read() {
+    let project = Project::new(&[
+        ("sampler.draws", json!(501)),
+        ("sampler.thin", json!(2)),
+        ("sampler.metric", json!("diagonal")),
+        ("sampler.trajectory", json!("static")),
+    ]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let expected = json!({"draws": [251, 251], "thin": 2, "metric": "diag_e", "dim": 3});
+    assert_agreed(read(&project, expected));
+}
+
+#[test]
+fn an_interrupted_fit_is_read() {
+    let project = Project::new(&[]);
+    let fit = Endless::start(&project, 2);
+    fit.wait_for_rows(1);
+    fit.wait_for_rows(2);
+    let (code, stderr) = fit.interrupt();
+    assert_eq!(code, Some(130), "{stderr}");
+    let draws = project.draws("out");
+    let draws: Vec<usize> = draws
+        .iter()
+        .map(|chain| column(chain, "lp__").len())
+        .collect();
+    let expected = json!({"draws": draws, "thin": 2, "metric": "dense_e", "dim": 3});
+    assert_agreed(read(&project, expected));
+}
+
+#[test]
+fn a_wrong_summary_is_noticed() {
+    let project = Project::new(&[]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let path = project.path("out/summary.csv");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("sigma2,"))
+        .unwrap();
+    let mean: f64 = line.split(',').nth(1).unwrap().parse().unwrap();
+    let changed = line.replace(&format!("{mean:?}"), &format!("{:?}", mean * 1.00001));
+    assert_ne!(changed, line);
+    std::fs::write(&path, text.replace(line, &changed)).unwrap();
+    let expected = json!({"draws": [200, 200], "thin": 1, "metric": "dense_e", "dim": 3});
+    let (success, text) = read(&project, expected);
+    assert!(!success, "{text}");
+    assert!(text.contains("sigma2 mean is"), "{text}");
+}

@@ -1,0 +1,364 @@
+//! Programs through the real compiler: shipped models against closed forms, and a clear message for each wrong one.
+
+mod common;
+
+use std::f64::consts::PI;
+use std::ffi::CString;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+use bridgestan::{Model, open_library};
+use serde_json::json;
+use unshuffle::chain::Silent;
+use unshuffle::fit::{FitError, prepare};
+use unshuffle::model::{EvalError, LogDensity, ModelError, StanModel, ThetaGivenPi};
+use unshuffle::stan::{
+    BuildObserver, Compiler, StanError, StanSource, Toolchain, shipped_model, shipped_names,
+};
+
+use common::{Project, compiler, program, rows};
+
+const ALPHA: f64 = 0.7;
+
+fn linear_data() -> String {
+    let x: Vec<[f64; 2]> = rows().iter().map(|(x, _)| [1.0, *x]).collect();
+    json!({"N": x.len(), "D": 2, "X": x, "alpha": ALPHA}).to_string()
+}
+
+fn response() -> Vec<f64> {
+    rows().iter().map(|(_, y)| *y).collect()
+}
+
+fn linear_model() -> StanModel {
+    let source = shipped_model("linear").unwrap().source();
+    let library = compiler().compile(&source).unwrap().library;
+    let library = StanModel::open_library(&library).unwrap();
+    StanModel::new(library, "linear.stan", &linear_data(), "y", 20, 1).unwrap()
+}
+
+#[test]
+fn every_shipped_model_compiles_and_loads() {
+    let compiler = compiler();
+    assert!(!shipped_names().is_empty());
+    for name in shipped_names() {
+        let source = shipped_model(name).unwrap().source();
+        let info = compiler.info(&source).unwrap().unwrap();
+        StanModel::check_declaration(&info, &source.label, "y").unwrap();
+        let compiled = compiler.compile(&source).unwrap();
+        StanModel::open_library(&compiled.library).unwrap();
+    }
+}
+
+/// log normal(x | mean, sd), constants included.
+fn log_normal(x: f64, mean: f64, sd: f64) -> f64 {
+    -0.5 * (2.0 * PI).ln() - sd.ln() - 0.5 * ((x - mean) / sd).powi(2)
+}
+
+#[test]
+fn the_linear_model_is_its_closed_form() {
+    let source = shipped_model("linear").unwrap().source();
+    let library = open_library(compiler().compile(&source).unwrap().library).unwrap();
+    let data = CString::new(linear_data()).unwrap();
+    let model = Model::new(&library, Some(data), 1).unwrap();
+    assert!(
+        model
+            .param_unc_names()
+            .starts_with("beta.1,beta.2,sigma2,y.1,")
+    );
+    let prior_sd = 1000f64.sqrt();
+    for theta in [[0.3, 1.5, -0.4], [-20.0, 4.0, 3.0], [1.0, 2.0, -2.5]] {
+        let [b1, b2, log_sigma2] = theta;
+        let sigma2 = f64::exp(log_sigma2);
+        let likelihood: f64 = rows()
+            .iter()
+            .map(|(x, y)| log_normal(*y, b1 + b2 * x, sigma2.sqrt()))
+            .sum();
+        let priors: f64 = [b1, b2, sigma2]
+            .map(|v| log_normal(v, 0.0, prior_sd))
+            .iter()
+            .sum();
+        let point = [theta.as_slice(), &response()].concat();
+        for (jacobian, log_jacobian) in [(true, log_sigma2), (false, 0.0)] {
+            let expected = ALPHA * likelihood + priors + log_jacobian;
+            let found = model.log_density(&point, false, jacobian).unwrap();
+            let error = ((found - expected) / expected).abs();
+            assert!(error < 1e-10, "at {theta:?}: {found} is not {expected}");
+        }
+    }
+}
+
+#[test]
+fn the_gradient_of_the_linear_model_agrees_with_finite_differences() {
+    let model = linear_model();
+    let mut density = ThetaGivenPi::new(&model, &response());
+    let mut at = |theta: &[f64]| {
+        let mut gradient = vec![0.0; 3];
+        let value = density.log_density_gradient(theta, &mut gradient).unwrap();
+        (value, gradient)
+    };
+    for theta in [[0.3, 1.5, -0.4], [-2.0, 4.0, 1.0]] {
+        let (_, gradient) = at(&theta);
+        for k in 0..3 {
+            let h = 1e-5;
+            let (mut up, mut down) = (theta, theta);
+            up[k] += h;
+            down[k] -= h;
+            let slope = (at(&up).0 - at(&down).0) / (2.0 * h);
+            let error = (gradient[k] - slope).abs() / slope.abs().max(1.0);
+            assert!(error < 1e-7, "element {k}: {} is not {slope}", gradient[k]);
+        }
+    }
+}
+
+#[test]
+fn the_aligned_response_decides_the_density_and_is_not_saved() {
+    let model = linear_model();
+    assert_eq!(model.dim(), 3);
+    assert_eq!(model.output_names(), ["beta.1", "beta.2", "sigma2"]);
+    let mut density = ThetaGivenPi::new(&model, &response());
+    let mut gradient = vec![0.0; 3];
+    let theta = [0.3, 1.5, -0.4];
+    let before = density.log_density_gradient(&theta, &mut gradient).unwrap();
+    density.response_mut().swap(0, 19);
+    let after = density.log_density_gradient(&theta, &mut gradient).unwrap();
+    // Swapping y_i and y_j changes the sum of squares by 2 (m_i - m_j)(y_i - y_j).
+    let (rows, sigma2) = (rows(), (-0.4f64).exp());
+    let (mean_difference, response_difference) =
+        (1.5 * (rows[0].0 - rows[19].0), rows[0].1 - rows[19].1);
+    let expected = -ALPHA * mean_difference * response_difference / sigma2;
+    assert!((after - before - expected).abs() < 1e-9 * expected.abs());
+}
+
+/// Fails the test when anything is compiled.
+struct NoBuild;
+
+impl BuildObserver for NoBuild {
+    fn task(
+        &self,
+        what: &str,
+        _about_seconds: u64,
+        _work: &mut dyn FnMut() -> Result<(), StanError>,
+    ) -> Result<(), StanError> {
+        panic!("{what}: nothing had to be compiled to see this mistake")
+    }
+}
+
+/// What `prepare` says of this program, which it must see without compiling.
+fn mistake(stan: &str) -> FitError {
+    let project = Project::new(&[("model.stan", json!("wrong.stan"))]);
+    project.write("wrong.stan", stan);
+    let known = compiler();
+    let Toolchain::Wheel(_) = known.toolchain else {
+        panic!("the tests compile with the wheel");
+    };
+    let compiler = Compiler::new(known.toolchain, known.cache, &NoBuild, 1).unwrap();
+    prepare(project.config(), &compiler)
+        .err()
+        .expect("a mistake")
+}
+
+const LINEAR: &str = include_str!("../stan/linear.stan");
+
+#[test]
+fn a_syntax_error_is_told_by_stanc_with_file_and_line() {
+    let error = mistake(&LINEAR.replace("real<lower=0> sigma2;", "real<lower=0> sigma2"));
+    let message = error.to_string();
+    assert!(
+        matches!(error, FitError::Stan(StanError::Program { .. })),
+        "{message}"
+    );
+    assert!(message.contains("Syntax error in"), "{message}");
+    assert!(message.contains("wrong.stan', line 17"), "{message}");
+}
+
+#[test]
+fn a_type_error_is_told_by_stanc_with_file_and_line() {
+    let message = mistake(&LINEAR.replace("sqrt(sigma2))", "sqrt(sigma3))")).to_string();
+    assert!(message.contains("Semantic error in"), "{message}");
+    assert!(message.contains("wrong.stan', line 22"), "{message}");
+    assert!(message.contains("sigma3"), "{message}");
+}
+
+#[test]
+fn a_response_in_data_is_told_without_compiling() {
+    let text = LINEAR.replace("  vector[N] y;\n", "");
+    let message = mistake(&text.replace("data {", "data {\n  int M;\n  vector[M] y;")).to_string();
+    assert!(
+        message.contains("wrong.stan declares `y` in `data`"),
+        "{message}"
+    );
+    assert!(
+        message.contains("move `vector[N] y;` to `parameters`"),
+        "{message}"
+    );
+    assert_eq!(message.lines().count(), 1);
+}
+
+#[test]
+fn a_missing_response_is_told_without_compiling() {
+    let text = LINEAR
+        .replace("vector[N] y;", "vector[N] y1;")
+        .replace("(y |", "(y1 |");
+    let message = mistake(&text).to_string();
+    assert!(
+        message.contains("wrong.stan has no parameter `y`"),
+        "{message}"
+    );
+    assert!(message.contains("did you mean `y1`?"), "{message}");
+    assert_eq!(message.lines().count(), 1);
+}
+
+#[test]
+fn a_constrained_response_is_told_in_one_sentence() {
+    let library = compiler().compile(&program("types.stan")).unwrap().library;
+    let library = StanModel::open_library(&library).unwrap();
+    let data = json!({"N": 4, "centre": [1, 2, 3, 4], "talk": 0}).to_string();
+    for block in ["positive", "between", "shifted"] {
+        let error = StanModel::new(library.clone(), "types.stan", &data, block, 4, 1).err();
+        let error = error.expect("the block is constrained");
+        assert!(matches!(error, ModelError::Constrained { .. }), "{error}");
+        let message = error.to_string();
+        assert!(
+            message.contains(&format!("`{block}` with a constraint")),
+            "{message}"
+        );
+        assert_eq!(message.lines().count(), 1);
+    }
+    let error = StanModel::new(library, "types.stan", &data, "stacked", 4, 1).err();
+    let message = error.unwrap().to_string();
+    assert!(
+        message.contains("6 values, but the data have 4 rows"),
+        "{message}"
+    );
+}
+
+fn reject_library() -> std::sync::Arc<bridgestan::StanLibrary> {
+    static LIBRARY: OnceLock<std::path::PathBuf> = OnceLock::new();
+    let path = LIBRARY.get_or_init(|| compiler().compile(&program("reject.stan")).unwrap().library);
+    StanModel::open_library(path).unwrap()
+}
+
+fn reject_data(limit: f64) -> serde_json::Value {
+    let mut data: serde_json::Value = serde_json::from_str(&linear_data()).unwrap();
+    data["limit"] = json!(limit);
+    data
+}
+
+#[test]
+fn wrong_data_are_told_in_stans_words() {
+    let complete = reject_data(1.0);
+    let message = |data: &serde_json::Value| {
+        let built = StanModel::new(reject_library(), "m.stan", &data.to_string(), "y", 20, 1);
+        built.err().expect("wrong data").to_string()
+    };
+    let mut missing = complete.clone();
+    missing.as_object_mut().unwrap().remove("limit");
+    let told = message(&missing);
+    assert!(
+        told.starts_with("m.stan cannot be built with these data: "),
+        "{told}"
+    );
+    assert!(
+        told.contains("variable does not exist") && told.contains("limit"),
+        "{told}"
+    );
+    let mut wrong_size = complete.clone();
+    wrong_size["N"] = json!(19);
+    let told = message(&wrong_size);
+    assert!(
+        told.contains("mismatch in dimension") && told.contains("variable name=X"),
+        "{told}"
+    );
+    let mut out_of_range = complete;
+    out_of_range["alpha"] = json!(1.5);
+    let told = message(&out_of_range);
+    assert!(
+        told.contains("alpha is 1.5") && told.contains("less than or equal to 1"),
+        "{told}"
+    );
+    assert_eq!(told.lines().count(), 1);
+}
+
+#[test]
+fn a_rejected_point_carries_the_programs_message() {
+    let data = reject_data(1.0).to_string();
+    let model = StanModel::new(reject_library(), "reject.stan", &data, "y", 20, 1).unwrap();
+    let mut density = ThetaGivenPi::new(&model, &response());
+    let mut gradient = vec![0.0; 3];
+    density
+        .log_density_gradient(&[0.5, 1.0, 0.0], &mut gradient)
+        .unwrap();
+    match density.log_density_gradient(&[1.5, 1.0, 0.0], &mut gradient) {
+        Err(EvalError::Rejected(message)) => {
+            assert!(
+                message.contains("beta[1] must stay below 1 and is 1.5"),
+                "{message}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    // One rejected point must not spoil the next.
+    density
+        .log_density_gradient(&[0.5, 1.0, 0.0], &mut gradient)
+        .unwrap();
+}
+
+#[test]
+fn a_fit_with_rejections_counts_divergences_and_stays_inside() {
+    let project = Project::new(&[
+        ("model.stan", json!("reject.stan")),
+        ("model.data", json!({"limit": 1.0})),
+    ]);
+    project.write("reject.stan", &program("reject.stan").text);
+    let prepared = prepare(project.config(), &compiler()).unwrap();
+    let fitted = prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
+    let num_divergences: usize = fitted
+        .outcomes
+        .iter()
+        .map(|chain| chain.num_divergences)
+        .sum();
+    assert!(num_divergences > 0);
+    for draws in project.draws("out") {
+        let beta = common::column(&draws, "beta.1");
+        assert_eq!(beta.len(), 200);
+        assert!(beta.iter().all(|b| *b <= 1.0));
+        assert!(
+            beta.iter().any(|b| *b > 0.9),
+            "the limit cuts the posterior"
+        );
+    }
+    assert!(
+        fitted
+            .findings
+            .iter()
+            .any(|f| f.to_string().contains("diverge"))
+    );
+}
+
+#[test]
+fn a_program_that_rejects_everything_has_no_starting_point() {
+    let project = Project::new(&[
+        ("model.stan", json!("reject.stan")),
+        ("model.data", json!({"limit": -1e300})),
+    ]);
+    project.write("reject.stan", &program("reject.stan").text);
+    let prepared = prepare(project.config(), &compiler()).unwrap();
+    let error = prepared
+        .fit(2, &AtomicBool::new(false), &Silent)
+        .err()
+        .unwrap();
+    let message = error.to_string();
+    assert!(message.contains("no starting point"), "{message}");
+    assert!(message.contains("beta[1] must stay below"), "{message}");
+    assert!(message.contains("sampler.init"), "{message}");
+}
+
+#[test]
+fn a_label_does_not_change_what_is_compiled() {
+    let copy = StanSource::from_text("linear.stan", LINEAR);
+    let compiler = compiler();
+    let shipped = compiler
+        .compile(&shipped_model("linear").unwrap().source())
+        .unwrap();
+    assert_eq!(compiler.compile(&copy).unwrap().library, shipped.library);
+}
