@@ -142,7 +142,8 @@ fn refuse_unhonoured(config: &Config) -> Result<(), FitError> {
     }
 }
 
-fn prior_kind(prior: config::Prior) -> PriorKind {
+/// The prior on the links that a config names.
+pub fn prior_kind(prior: config::Prior) -> PriorKind {
     match prior {
         config::Prior::BetaBinomial { a, b } => PriorKind::BetaBinomial { a, b },
         config::Prior::Uniform { max_moved } => PriorKind::Uniform { max_moved },

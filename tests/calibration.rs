@@ -1,0 +1,211 @@
+//! Simulation-based calibration (Talts et al. 2018) of whole fits: where parameters and links come from the prior and
+//! the data from the model, the rank of the truth among posterior draws is uniform.
+//!
+//! Each quantity is judged by a chi-square test of its ranks. The error rate of the whole file is declared as 1e-3 and
+//! shared by its eight tests (Bonferroni). A sampler that leaves out the prior of the links must fail.
+
+#[path = "support/study.rs"]
+mod study;
+
+use ndarray::Array2;
+use rand::Rng;
+use rand_distr::{Distribution, Open01, StandardNormal};
+use serde_json::{Value, json};
+use study::{Study, StudyFit, in_parallel};
+use unshuffle::data::Dataset;
+use unshuffle::permutation::Permutation;
+use unshuffle::rng;
+
+const NUM_ROWS: usize = 8;
+const NUM_PREDICTORS: usize = 2;
+const NUM_REPLICATIONS: usize = 240;
+/// 99 draws give 100 ranks, five to a bin.
+const NUM_DRAWS: usize = 99;
+const NUM_BINS: usize = 20;
+/// Iterations between two draws, so that they are nearly independent.
+const THIN: usize = 12;
+/// Chi-square with 19 degrees of freedom exceeds this with probability 1.25e-4 = 1e-3 / 8.
+const LIMIT: f64 = 50.2;
+const TAU: f64 = 0.3;
+
+/// The model whose prior and likelihood the data follow.
+#[derive(Clone, Copy, PartialEq)]
+enum Model {
+    Linear,
+    Quantile,
+}
+
+impl Model {
+    fn settings(self) -> Value {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stan");
+        match self {
+            Model::Linear => json!({"stan": format!("{folder}/linear_informative.stan")}),
+            Model::Quantile => json!({
+                "stan": format!("{folder}/quantile_informative.stan"),
+                "family": {"name": "asymmetric_laplace", "tau": TAU},
+                "data": {"tau": TAU}
+            }),
+        }
+    }
+
+    /// The scale parameter's column: a variance for the linear model.
+    fn scale(self) -> &'static str {
+        match self {
+            Model::Linear => "sigma2",
+            Model::Quantile => "sigma",
+        }
+    }
+
+    fn error(self, scale: f64, rng: &mut impl Rng) -> f64 {
+        match self {
+            Model::Linear => scale.sqrt() * normal(rng),
+            Model::Quantile => {
+                // u = (E1 / tau - E2 / (1 - tau)) sigma with standard exponentials.
+                let mut exponential = || -f64::ln(Open01.sample(rng));
+                scale * (exponential() / TAU - exponential() / (1.0 - TAU))
+            }
+        }
+    }
+}
+
+fn normal(rng: &mut impl Rng) -> f64 {
+    StandardNormal.sample(rng)
+}
+
+/// One draw of everything from the prior and the model.
+struct Truth {
+    beta: Vec<f64>,
+    scale: f64,
+    num_moved: usize,
+    data: Dataset,
+}
+
+impl Truth {
+    fn draw(model: Model, rng: &mut impl Rng) -> Truth {
+        let beta: Vec<f64> = (0..NUM_PREDICTORS).map(|_| normal(rng)).collect();
+        let scale = normal(rng).abs();
+        let x = Array2::from_shape_simple_fn((NUM_ROWS, NUM_PREDICTORS), || normal(rng));
+        let pi = links(rng);
+        let response = (0..NUM_ROWS).map(|i| {
+            let row = x.row(pi.column_of(i));
+            let fitted: f64 = row.iter().zip(&beta).map(|(x, b)| x * b).sum();
+            fitted + model.error(scale, rng)
+        });
+        let response = response.collect();
+        Truth {
+            beta,
+            scale,
+            num_moved: pi.num_moved(),
+            data: Dataset {
+                predictor_names: (1..=NUM_PREDICTORS).map(|k| format!("x{k}")).collect(),
+                x,
+                response,
+                row_ids: None,
+                blocks: None,
+                safe: None,
+            },
+        }
+    }
+}
+
+/// Links from beta_binomial(1, 1) as it is defined: rho uniform, each row mislinked with probability rho (one row alone
+/// cannot be), and a uniform derangement of the mislinked rows.
+fn links(rng: &mut impl Rng) -> Permutation {
+    loop {
+        let rho: f64 = rng.random();
+        let mislinked: Vec<usize> = (0..NUM_ROWS).filter(|_| rng.random_bool(rho)).collect();
+        if mislinked.len() == 1 {
+            continue;
+        }
+        let mut forward: Vec<usize> = (0..NUM_ROWS).collect();
+        let mut images = mislinked.clone();
+        while mislinked
+            .iter()
+            .zip(&images)
+            .any(|(row, image)| row == image)
+        {
+            rand::seq::SliceRandom::shuffle(images.as_mut_slice(), rng);
+        }
+        for (row, image) in mislinked.into_iter().zip(images) {
+            forward[row] = image;
+        }
+        return Permutation::from_vec(forward).unwrap();
+    }
+}
+
+/// The rank of `truth` among the draws; equal ones are put in random order.
+fn rank(truth: f64, fit: &StudyFit, column: &str, rng: &mut impl Rng) -> usize {
+    let draws = fit.pooled(column);
+    assert_eq!(draws.len(), NUM_DRAWS);
+    let below = draws.iter().filter(|draw| **draw < truth).count();
+    let equal = draws.iter().filter(|draw| **draw == truth).count();
+    below + rng.random_range(0..=equal)
+}
+
+/// Chi-square of the ranks of each quantity over all replications.
+fn calibration(model: Model, permutation: Value) -> Vec<(&'static str, f64)> {
+    let study = Study::new(json!({
+        "model": model.settings(),
+        "permutation": permutation,
+        "sampler": {"chains": 1, "warmup": 200, "draws": NUM_DRAWS * THIN, "thin": THIN}
+    }));
+    let names = ["beta.1", "beta.2", model.scale(), "n_moved__"];
+    let ranks = in_parallel(NUM_REPLICATIONS, |replication| {
+        let mut rng = rng::stream(20, replication);
+        let truth = Truth::draw(model, &mut rng);
+        let fit = study.fit(&truth.data, replication as u64, 1);
+        let values = [
+            truth.beta[0],
+            truth.beta[1],
+            truth.scale,
+            truth.num_moved as f64,
+        ];
+        [0, 1, 2, 3].map(|k| rank(values[k], &fit, names[k], &mut rng))
+    });
+    let chi_square = |k: usize| {
+        let mut counts = [0usize; NUM_BINS];
+        for ranks in &ranks {
+            counts[ranks[k] * NUM_BINS / (NUM_DRAWS + 1)] += 1;
+        }
+
+        let expected = NUM_REPLICATIONS as f64 / NUM_BINS as f64;
+        let squares = counts
+            .iter()
+            .map(|count| (*count as f64 - expected).powi(2));
+        squares.sum::<f64>() / expected
+    };
+    let scores = (0..names.len())
+        .map(|k| (names[k], chi_square(k)))
+        .collect();
+    println!(
+        "chi-square with {} degrees of freedom: {scores:?}",
+        NUM_BINS - 1
+    );
+    scores
+}
+
+fn is_uniform(scores: &[(&str, f64)]) -> bool {
+    scores.iter().all(|(_, chi_square)| *chi_square < LIMIT)
+}
+
+#[test]
+fn linear_fits_are_calibrated() {
+    let scores = calibration(Model::Linear, json!({}));
+    assert!(is_uniform(&scores), "{scores:?}");
+}
+
+#[test]
+fn quantile_fits_are_calibrated() {
+    let scores = calibration(Model::Quantile, json!({}));
+    assert!(is_uniform(&scores), "{scores:?}");
+}
+
+#[test]
+fn leaving_out_the_prior_of_the_links_is_found() {
+    let flat = json!({"prior": {"name": "hamming", "theta": 0}});
+    let scores = calibration(Model::Linear, flat);
+    assert!(
+        !is_uniform(&scores),
+        "the planted error was not found: {scores:?}"
+    );
+}

@@ -1,0 +1,107 @@
+//! The joint posterior of links, slope and variance for one predictor: links enumerated, the slope integrated in closed
+//! form, the variance by quadrature on the log scale.
+
+use unshuffle::permutation::Prior;
+
+/// Variance of the normal priors of the slope and of the variance, as in the shipped linear model.
+const PRIOR_VARIANCE: f64 = 1000.0;
+/// Range and number of points of log sigma2; the ends hold less than 1e-9 of the mass.
+const LOG_VARIANCE: (f64, f64) = (-16.0, 5.4);
+const NUM_POINTS: usize = 1500;
+
+/// Posterior probabilities and means.
+pub struct Enumeration {
+    pub permutations: Vec<Vec<usize>>,
+    pub probability: Vec<f64>,
+    pub slope: f64,
+    pub variance: f64,
+}
+
+impl Enumeration {
+    /// `y[i]` belongs to `x[pi(i)]`; the likelihood is raised to the power `alpha`.
+    pub fn new(x: &[f64], y: &[f64], alpha: f64, prior: &Prior) -> Enumeration {
+        let permutations = all_permutations(x.len());
+        let (sxx, syy) = (dot(x, x), dot(y, y));
+        let sxy: Vec<f64> = permutations
+            .iter()
+            .map(|pi| pi.iter().zip(y).map(|(&j, y)| x[j] * y).sum())
+            .collect();
+        let log_prior: Vec<f64> = permutations
+            .iter()
+            .map(|pi| prior.log_weight(num_moved(pi)))
+            .collect();
+        let (low, high) = LOG_VARIANCE;
+        let points = (0..=NUM_POINTS).map(|k| low + (high - low) * k as f64 / NUM_POINTS as f64);
+        let mut cells = Vec::with_capacity((NUM_POINTS + 1) * sxy.len());
+        for log_variance in points {
+            let variance = log_variance.exp();
+            // The slope given the links and the variance is normal with this precision and mean b / precision.
+            let precision = alpha * sxx / variance + 1.0 / PRIOR_VARIANCE;
+            // Jacobian, prior, and the likelihood's factors that do not depend on the links.
+            let common = log_variance
+                - variance * variance / (2.0 * PRIOR_VARIANCE)
+                - 0.5 * alpha * (x.len() as f64 * log_variance + syy / variance)
+                - 0.5 * precision.ln();
+            for (k, (sxy, log_prior)) in sxy.iter().zip(&log_prior).enumerate() {
+                let b = alpha * sxy / variance;
+                let log_weight = common + 0.5 * b * b / precision + log_prior;
+                cells.push((k, log_weight, b / precision, variance));
+            }
+        }
+        let largest = cells.iter().map(|cell| cell.1).fold(f64::MIN, f64::max);
+        let mut posterior = Enumeration {
+            probability: vec![0.0; permutations.len()],
+            permutations,
+            slope: 0.0,
+            variance: 0.0,
+        };
+        let mut total = 0.0;
+        for (k, log_weight, slope, variance) in cells {
+            let weight = (log_weight - largest).exp();
+            total += weight;
+            posterior.probability[k] += weight;
+            posterior.slope += weight * slope;
+            posterior.variance += weight * variance;
+        }
+        posterior.probability.iter_mut().for_each(|p| *p /= total);
+        posterior.slope /= total;
+        posterior.variance /= total;
+        posterior
+    }
+
+    pub fn probability_of(&self, event: impl Fn(&[usize]) -> bool) -> f64 {
+        let cells = self.permutations.iter().zip(&self.probability);
+        cells.filter(|(pi, _)| event(pi)).map(|(_, p)| p).sum()
+    }
+
+    /// The `count` most probable permutations.
+    pub fn most_probable(&self, count: usize) -> Vec<&[usize]> {
+        let mut order: Vec<usize> = (0..self.permutations.len()).collect();
+        order.sort_by(|a, b| self.probability[*b].total_cmp(&self.probability[*a]));
+        let best = order.into_iter().take(count);
+        best.map(|k| self.permutations[k].as_slice()).collect()
+    }
+}
+
+pub fn num_moved(pi: &[usize]) -> usize {
+    pi.iter().enumerate().filter(|(i, j)| i != *j).count()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+fn all_permutations(n: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..n {
+        all = all
+            .into_iter()
+            .flat_map(|prefix: Vec<usize>| {
+                let rest = (0..n).filter(|k| !prefix.contains(k)).collect::<Vec<_>>();
+                rest.into_iter()
+                    .map(move |k| prefix.iter().copied().chain([k]).collect())
+            })
+            .collect();
+    }
+    all
+}
