@@ -1,0 +1,142 @@
+//! A fit from config to output: prepare (all that `check` does), sample, summarise.
+
+mod output;
+mod prepare;
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use crate::chain::{ChainError, ChainOutcome, Observer};
+use crate::config::ConfigError;
+use crate::data::DataError;
+use crate::diagnostics::{Finding, SummaryRow, write_csv};
+use crate::draws::{DrawsError, read_output};
+use crate::links_summary::LinksSummary;
+use crate::model::{AgreementError, ModelError};
+use crate::run::Run;
+use crate::stan::StanError;
+use crate::summary;
+
+pub use output::check_output;
+use output::{clear_output, write};
+pub use prepare::{Prepared, prepare, prior_kind, stan_source};
+
+#[derive(Debug, Error)]
+pub enum FitError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Stan(#[from] StanError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    Agreement(#[from] AgreementError),
+    #[error(
+        "{label} declares no `alpha` in its data block, so the temperature cannot be other than 1: add `real<lower=0, upper=1> alpha;` and multiply the likelihood by it"
+    )]
+    NoAlpha { label: String },
+    #[error(transparent)]
+    Chain(#[from] ChainError),
+    #[error(transparent)]
+    Draws(#[from] DrawsError),
+    #[error(
+        "{file}: data.{key} is set, but restricting links to it is not built yet: remove it, or keep every link with permutation.update {{\"name\": \"none\"}}"
+    )]
+    NotHonoured { file: String, key: &'static str },
+    #[error("{} already holds a fit: choose another `output`, or replace it with --force", path.display())]
+    OutputExists { path: PathBuf },
+    #[error("cannot write to {}", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// What a fit leaves besides its files.
+pub struct Fitted {
+    pub summary: Vec<SummaryRow>,
+    pub findings: Vec<Finding>,
+    pub outcomes: Vec<ChainOutcome>,
+    pub seconds: f64,
+    pub interrupted: bool,
+}
+
+impl Prepared {
+    pub fn fit(
+        &self,
+        num_threads: usize,
+        stop: &AtomicBool,
+        observer: &dyn Observer,
+    ) -> Result<Fitted, FitError> {
+        let output = &self.config.output;
+        clear_output(output)?;
+        write(&output.join("config.json"), &self.resolved_config())?;
+        let start = Instant::now();
+        let run = Run {
+            config: &self.config,
+            data: &self.data,
+            model: &self.model,
+            prior: &self.prior,
+            output,
+            num_threads,
+            stop,
+            observer,
+        };
+        let outcomes = run.chains()?;
+        let has_draws = outcomes.iter().any(|outcome| outcome.num_draws > 0);
+        let chains = if has_draws {
+            read_output(output)?
+        } else {
+            Vec::new()
+        };
+        let rows = summary::rows(&chains);
+        let mut findings = summary::findings(&chains, &rows);
+        let links = LinksSummary::read(output, &chains, self.data.num_rows())?;
+        if let Some(links) = &links {
+            links.write(output, self.data.row_ids.as_deref())?;
+            findings.extend(links.findings());
+        }
+        findings.extend(summary::drift_findings(&outcomes));
+        let interrupted = outcomes.len() < self.config.sampler.chains
+            || outcomes.iter().any(|outcome| outcome.interrupted);
+        let path = output.join("summary.csv");
+        let mut csv = Vec::new();
+        write_csv(&rows, &mut csv).expect("writing to memory does not fail");
+        fs::write(&path, csv).map_err(|source| FitError::Write { path, source })?;
+        let seconds = start.elapsed().as_secs_f64();
+        let diagnostics = json!({
+            "findings": findings,
+            "chains": outcomes,
+            "seconds": seconds,
+            "interrupted": interrupted,
+        });
+        write(&output.join("diagnostics.json"), &diagnostics)?;
+        Ok(Fitted {
+            summary: rows,
+            findings,
+            outcomes,
+            seconds,
+            interrupted,
+        })
+    }
+
+    /// The config with every default written out; reading it again repeats the fit.
+    fn resolved_config(&self) -> Value {
+        let mut value = serde_json::to_value(&self.config).expect("a config is plain JSON");
+        value["versions"] = json!({
+            "unshuffle": env!("CARGO_PKG_VERSION"),
+            "stan": self.model.stan_version(),
+            "toolchain": self.toolchain,
+        });
+        value
+    }
+}

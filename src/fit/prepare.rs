@@ -1,0 +1,174 @@
+//! Everything before sampling: data, program, model, and the check that both steps mean the same likelihood.
+
+use std::sync::Arc;
+
+use rand::{Rng, RngCore};
+use serde_json::{Map, Value, json};
+
+use super::FitError;
+use crate::config::{self, Config, Family, Init, ModelSource, read_init};
+use crate::data::{self, Dataset, stan_json};
+use crate::model::{Outputs, Pairs, StanModel, TwoTemperatures, check_agreement, initial_values};
+use crate::permutation::{Prior, PriorKind};
+use crate::rng;
+use crate::stan::{Compiler, StanError, StanSource, shipped_model};
+
+/// A model with its data, ready to sample.
+pub struct Prepared {
+    pub config: Config,
+    pub data: Dataset,
+    pub model: StanModel,
+    pub prior: Prior,
+    pub toolchain: String,
+}
+
+/// Everything before sampling: reads the data, checks and compiles the program, builds the model.
+pub fn prepare(mut config: Config, compiler: &Compiler) -> Result<Prepared, FitError> {
+    if let Init::File(file) = &config.sampler.init {
+        config.sampler.init = Init::Values(read_init(file)?);
+    }
+    refuse_unhonoured(&config)?;
+    let data = data::read(&config.data)?;
+    let source = stan_source(&config.model.stan)?;
+    let info = compiler.info(&source)?;
+    if let Some(info) = &info {
+        StanModel::check_declaration(info, &source.label, &config.model.response)?;
+    }
+    let compiled = compiler.compile(&source)?;
+    let library = StanModel::open_library(&compiled.library)?;
+    let family = config.model.family();
+    let entries = with_family_parameters(&config.model.data, family);
+    let build = |alpha: f64| -> Result<StanModel, FitError> {
+        let json = stan_json(&data, alpha, &entries)?;
+        let (response, seed) = (&config.model.response, config.sampler.seed as u32);
+        Ok(StanModel::new(
+            Arc::clone(&library),
+            &source.label,
+            &json,
+            response,
+            data.num_rows(),
+            seed,
+        )?)
+    };
+    let (alpha, alpha_links) = config.temperature.at(data.num_rows());
+    let model = build(alpha)?;
+    let takes_alpha = info.is_none_or(|info| info.inputs.contains_key("alpha"));
+    if !takes_alpha && alpha != 1.0 {
+        return Err(FitError::NoAlpha {
+            label: source.label,
+        });
+    }
+    if config.permutation.update != config::Update::None {
+        let other = if takes_alpha {
+            Some(build(alpha / 2.0)?)
+        } else {
+            None
+        };
+        agreement(&config, &data, &model, alpha, other.as_ref(), alpha_links)?;
+    }
+    let prior = Prior::new(prior_kind(config.permutation.prior), data.num_rows());
+    Ok(Prepared {
+        config,
+        data,
+        model,
+        prior,
+        toolchain: compiler.toolchain.describe(),
+    })
+}
+
+/// A restriction that the permutation step would silently ignore must not look as if it worked.
+fn refuse_unhonoured(config: &Config) -> Result<(), FitError> {
+    let keys = [("block", &config.data.block), ("safe", &config.data.safe)];
+    match keys.into_iter().find(|(_, column)| column.is_some()) {
+        Some((key, _)) if config.permutation.update != config::Update::None => {
+            Err(FitError::NotHonoured {
+                file: config.name.clone(),
+                key,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The prior on the links that a config names.
+pub fn prior_kind(prior: config::Prior) -> PriorKind {
+    match prior {
+        config::Prior::BetaBinomial { a, b } => PriorKind::BetaBinomial { a, b },
+        config::Prior::Uniform { max_moved } => PriorKind::Uniform { max_moved },
+        config::Prior::Hamming { theta } => PriorKind::Hamming { theta },
+    }
+}
+
+/// tau and nu stand in the config's family; a program that takes them as data gets them unless model.data has its own.
+fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<String, Value> {
+    let mut entries = entries.clone();
+    let parameter = match family {
+        Family::AsymmetricLaplace { tau } => Some(("tau", tau)),
+        Family::StudentT { nu } => Some(("nu", nu)),
+        Family::Gaussian | Family::Stan => None,
+    };
+    if let Some((name, value)) = parameter {
+        entries.entry(name).or_insert(json!(value));
+    }
+    entries
+}
+
+/// Both steps must mean the same likelihood; tried at a few starting points.
+fn agreement(
+    config: &Config,
+    data: &Dataset,
+    model: &StanModel,
+    alpha: f64,
+    other: Option<&StanModel>,
+    alpha_links: f64,
+) -> Result<(), FitError> {
+    const NUM_POINTS: usize = 4;
+    let family = config.model.family();
+    let mut rng = rng::stream(config.sampler.seed, usize::MAX);
+    let mut stan_rng = model.rng(rng.next_u32())?;
+    let outputs = Outputs::new(model, model.rng(rng.next_u32())?);
+    let x = data.x.view();
+    let mut pairs = Pairs::new(family, model, outputs, x, &data.response, alpha_links)?;
+    let mut points = Vec::with_capacity(NUM_POINTS);
+    for _ in 0..NUM_POINTS {
+        points.push(initial_values(
+            model,
+            &config.sampler.init,
+            (&config.model.response, &data.response),
+            data,
+            1,
+            &mut rng,
+            &mut stan_rng,
+        )?);
+        // A user's own starting values are one point; a little noise makes the next ones differ.
+        if let Some(point) = points.last_mut() {
+            point
+                .iter_mut()
+                .for_each(|value| *value += rng.random_range(-0.1..0.1));
+        }
+    }
+    let stan = TwoTemperatures {
+        model,
+        alpha,
+        other: other.map(|model| (model, alpha / 2.0)),
+    };
+    check_agreement(
+        &stan,
+        &mut pairs,
+        &family.to_string(),
+        &data.response,
+        &points,
+        &mut rng,
+    )?;
+    Ok(())
+}
+
+pub fn stan_source(model: &ModelSource) -> Result<StanSource, StanError> {
+    match model {
+        ModelSource::Shipped(name) => {
+            let shipped = shipped_model(name).expect("the config was checked against the list");
+            Ok(shipped.source())
+        }
+        ModelSource::File(path) => StanSource::from_file(path),
+    }
+}
