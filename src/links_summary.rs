@@ -5,13 +5,15 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::diagnostics::{Finding, Worst, r_hat};
+use crate::diagnostics::{Finding, Worst, ess_mean};
 use crate::draws::{ChainDraws, DrawsError, MovedRow, format_float, read_links};
 
 /// Partners listed in rows.csv, the best one included.
 const NUM_PARTNERS: usize = 3;
-/// Chains that differ more than this on one row's P(moved), beyond what their own mixing explains, disagree.
+/// A smaller difference between chains in one row's P(moved) is not worth a word...
 const DISAGREEMENT: f64 = 0.1;
+/// ...and a larger one must exceed this many standard errors: a large file has many rows to be unlucky with.
+const STANDARD_ERRORS: f64 = 5.0;
 
 /// Counts over all saved draws. Rows and columns count from 0 here, from 1 in files.
 #[derive(Debug, Clone)]
@@ -85,8 +87,9 @@ impl LinksSummary {
             moved_draws: vec![vec![Vec::new(); num_rows]; links.len()],
             chain_lengths: links.iter().map(|(num_draws, _)| *num_draws).collect(),
         };
-        for (moved_draws, (_, moved)) in summary.moved_draws.iter_mut().zip(links) {
-            for link in moved {
+        for (moved_draws, (num_draws, moved)) in summary.moved_draws.iter_mut().zip(links) {
+            // A killed process may have written the links of a draw that its other file lacks.
+            for link in moved.iter().filter(|link| link.draw <= *num_draws) {
                 let row = link.row - 1;
                 *summary.partners[row].entry(link.linked_to - 1).or_insert(0) += 1;
                 moved_draws[row].push(link.draw - 1);
@@ -174,40 +177,46 @@ impl LinksSummary {
         Ok(out)
     }
 
-    /// Rows on which the chains disagree: P(moved) differs, and not just for want of draws.
+    /// Rows on which the chains disagree: P(moved) differs, and by more than their own mixing explains.
     pub fn findings(&self) -> Option<Finding> {
         let shortest = self.chain_lengths.iter().copied().min().unwrap_or(0);
         if shortest < 4 || self.chain_lengths.len() < 2 {
             return None;
         }
-        let mut indicators = vec![vec![0.0; shortest]; self.chain_lengths.len()];
         let differing = (0..self.num_rows()).filter_map(|row| {
-            let shares: Vec<f64> = self
-                .moved_draws
-                .iter()
-                .zip(&self.chain_lengths)
-                .map(|(moved, length)| moved[row].len() as f64 / *length as f64)
-                .collect();
-            let (low, high) = shares
-                .iter()
-                .fold((1.0, 0.0), |(low, high): (f64, f64), p| {
-                    (low.min(*p), high.max(*p))
-                });
-            if high - low <= DISAGREEMENT {
+            let share = |chain: usize| {
+                self.moved_draws[chain][row].len() as f64 / self.chain_lengths[chain] as f64
+            };
+            let chains = 0..self.chain_lengths.len();
+            let low = chains
+                .clone()
+                .min_by(|a, b| share(*a).total_cmp(&share(*b)))?;
+            let high = chains.max_by(|a, b| share(*a).total_cmp(&share(*b)))?;
+            let difference = share(high) - share(low);
+            if difference <= DISAGREEMENT {
                 return None;
             }
-            for (indicator, moved) in indicators.iter_mut().zip(&self.moved_draws) {
-                indicator.fill(0.0);
-                moved[row]
-                    .iter()
-                    .filter(|draw| **draw < shortest)
-                    .for_each(|draw| indicator[*draw] = 1.0);
-            }
-            let chains: Vec<&[f64]> = indicators.iter().map(Vec::as_slice).collect();
-            let mixes = r_hat(&chains).is_some_and(|r_hat| r_hat < 1.05);
-            (!mixes).then(|| (format!("row {}", row + 1), high - low))
+            let ess = |chain: usize| ess_mean(&[&self.indicator(chain, row)]);
+            // A chain that never changed its mind has no ESS of its own.
+            let least = [low, high]
+                .into_iter()
+                .filter_map(ess)
+                .fold(shortest as f64, f64::min);
+            let pooled = (share(low) + share(high)) / 2.0;
+            let standard_error = (pooled * (1.0 - pooled) * 2.0 / least).sqrt();
+            let disagree = difference > STANDARD_ERRORS * standard_error;
+            disagree.then(|| (format!("row {}", row + 1), difference))
         });
         Worst::above(DISAGREEMENT, differing.collect::<Vec<_>>()).map(Finding::LinksDisagree)
+    }
+
+    /// 1 in the draws of `chain` in which `row` was moved, else 0.
+    fn indicator(&self, chain: usize, row: usize) -> Vec<f64> {
+        let mut indicator = vec![0.0; self.chain_lengths[chain]];
+        for draw in &self.moved_draws[chain][row] {
+            indicator[*draw] = 1.0;
+        }
+        indicator
     }
 }
 

@@ -191,8 +191,7 @@ impl fmt::Display for Finding {
             Finding::LinksDisagree(worst) => write!(
                 f,
                 "The chains disagree by more than {} on the probability of being moved of {}: they may sit in different modes of \
-                 the links. Raise sampler.warmup and sampler.draws; if it stays, mark checked rows with data.safe or give an \
-                 informative permutation.prior.",
+                 the links. Raise sampler.warmup and sampler.draws; if it stays, give an informative permutation.prior.",
                 worst.limit,
                 worst.list(2),
             ),
