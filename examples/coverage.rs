@@ -6,9 +6,10 @@ mod study;
 use std::time::Instant;
 
 use clap::Parser;
+use ndarray::Axis;
 use serde_json::json;
 use study::{Study, in_parallel};
-use unshuffle::baseline::least_squares;
+use unshuffle::baseline::{LeastSquares, least_squares};
 use unshuffle::diagnostics::quantile;
 use unshuffle::simulate::{Design, Errors, Links, simulate};
 
@@ -46,7 +47,8 @@ fn main() {
         "{} fits each, n = {}, {NUM_PREDICTORS} coefficients and an intercept, sigma = {SIGMA}",
         arguments.repeats, arguments.rows
     );
-    println!("mislinked  coverage  (se)    width  naive coverage  naive width  seconds");
+    println!("                     posterior          true links         links as given");
+    println!("mislinked  coverage  (se)    width  coverage  width  coverage  width  seconds");
     for &fraction in &arguments.mislinked {
         let start = Instant::now();
         let design = Design {
@@ -62,42 +64,51 @@ fn main() {
         let intervals = in_parallel(arguments.repeats, |repeat| {
             intervals(&study, &design, arguments.seed * 1000 + repeat as u64)
         });
-        let (ours, naive): (Vec<_>, Vec<_>) = intervals.into_iter().flatten().unzip();
-        let ((coverage, width), (naive, naive_width)) = (averages(&ours), averages(&naive));
-        let error = (coverage * (1.0 - coverage) / ours.len() as f64).sqrt();
+        let intervals: Vec<[Interval; 3]> = intervals.into_iter().flatten().collect();
+        let [(coverage, width), oracle, naive] = [0, 1, 2].map(|k| averages(&intervals, k));
+        let error = (coverage * (1.0 - coverage) / intervals.len() as f64).sqrt();
         println!(
-            "{fraction:9} {coverage:9.3}  ({error:.3}) {width:6.3} {naive:15.3} {naive_width:12.3} {:8.1}",
+            "{fraction:9} {coverage:9.3}  ({error:.3}) {width:6.3} {:9.3} {:6.3} {:9.3} {:6.3} {:8.1}",
+            oracle.0,
+            oracle.1,
+            naive.0,
+            naive.1,
             start.elapsed().as_secs_f64()
         );
     }
 }
 
-/// For each coefficient the posterior's interval, and that of least squares which believes the links.
-fn intervals(study: &Study, design: &Design, seed: u64) -> Vec<(Interval, Interval)> {
+/// For each coefficient the posterior's interval, and those of least squares with the true links and with the given ones.
+fn intervals(study: &Study, design: &Design, seed: u64) -> Vec<[Interval; 3]> {
     let simulated = simulate(design, seed).expect("this design is possible");
-    let data = simulated.dataset();
+    let (data, truth) = (simulated.dataset(), &simulated.truth);
     let fit = study.fit(&data, seed, 1);
+    let right = data.x.select(Axis(0), &truth.pi);
+    let oracle = least_squares(right.view(), &data.response);
     let naive = least_squares(data.x.view(), &data.response);
-    let interval = |low: f64, high: f64, truth: f64| (high - low, low <= truth && truth <= high);
-    let coefficients = simulated.truth.beta.iter().enumerate();
-    coefficients
-        .map(|(k, &truth)| {
+    let classical = |fit: &LeastSquares, k: usize| {
+        let reach = NORMAL_QUANTILE * fit.standard_error[k];
+        interval(fit.beta[k] - reach, fit.beta[k] + reach, truth.beta[k])
+    };
+    (0..truth.beta.len())
+        .map(|k| {
             let draws = fit.pooled(&format!("beta.{}", k + 1));
             let end = |probability| quantile(&draws, probability).expect("finite draws");
             let (low, high) = (end(0.5 - LEVEL / 2.0), end(0.5 + LEVEL / 2.0));
-            let (centre, reach) = (naive.beta[k], NORMAL_QUANTILE * naive.standard_error[k]);
-            (
-                interval(low, high, truth),
-                interval(centre - reach, centre + reach, truth),
-            )
+            let ours = interval(low, high, truth.beta[k]);
+            [ours, classical(&oracle, k), classical(&naive, k)]
         })
         .collect()
 }
 
-/// Coverage and mean width.
-fn averages(intervals: &[Interval]) -> (f64, f64) {
+fn interval(low: f64, high: f64, truth: f64) -> Interval {
+    (high - low, low <= truth && truth <= high)
+}
+
+/// Coverage and mean width of the k-th of three intervals.
+fn averages(intervals: &[[Interval; 3]], k: usize) -> (f64, f64) {
     let count = intervals.len() as f64;
-    let covering = intervals.iter().filter(|(_, covers)| *covers).count();
-    let width: f64 = intervals.iter().map(|(width, _)| width).sum();
+    let covering = intervals.iter().filter(|of| of[k].1).count();
+    let width: f64 = intervals.iter().map(|of| of[k].0).sum();
     (covering as f64 / count, width / count)
 }
