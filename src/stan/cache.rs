@@ -62,8 +62,10 @@ impl Cache {
             return Ok(entry);
         }
         let entry = parent.join(key);
+        let prefix = format!(".building-{key}-");
+        remove_leftovers(&parent, &prefix);
         let work = tempfile::Builder::new()
-            .prefix(".building-")
+            .prefix(&prefix)
             .tempdir_in(&parent)
             .map_err(|source| cache_error("write to", &parent, source))?;
         if let Err(error) = build(work.path()) {
@@ -108,6 +110,16 @@ impl Cache {
         file.lock()
             .map_err(|source| cache_error("lock", &path, source))?;
         Ok(file)
+    }
+}
+
+/// Whoever holds the lock is the only builder, so what others left of this entry was interrupted.
+fn remove_leftovers(parent: &Path, prefix: &str) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    for entry in entries {
+        if entry.file_name().to_string_lossy().starts_with(prefix) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -176,6 +188,20 @@ mod tests {
             .get_or_build("models", "abc", |_| Ok::<(), StanError>(()))
             .unwrap();
         assert!(cache.find("models", "abc").is_some());
+    }
+
+    #[test]
+    fn what_an_interrupted_build_left_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let mine = dir.path().join("models/.building-abc-1");
+        let other = dir.path().join("models/.building-xyz-1");
+        fs::create_dir_all(&mine).unwrap();
+        fs::create_dir_all(&other).unwrap();
+        Cache::at(dir.path())
+            .get_or_build("models", "abc", |_| Ok::<(), StanError>(()))
+            .unwrap();
+        assert!(!mine.exists());
+        assert!(other.exists(), "another entry's builder may be at work");
     }
 
     #[test]
