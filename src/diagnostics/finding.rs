@@ -166,8 +166,9 @@ impl fmt::Display for Finding {
             ),
             Finding::LowEBfmi(worst) => write!(
                 f,
-                "E-BFMI is below {MIN_E_BFMI} in {}: the energies are explored slowly, so heavy tails may be missed. Raise \
-                 sampler.warmup; if it stays low, reparametrise the Stan model or give its scales lighter-tailed priors.",
+                "E-BFMI is below {MIN_E_BFMI} in {}: the energies are explored slowly, so heavy tails may be missed; links that move \
+                 slowly lower it too. Raise sampler.warmup and sampler.draws; if it stays low, reparametrise the Stan model or give \
+                 its scales lighter-tailed priors.",
                 worst.list(2),
             ),
             Finding::LowBulkEss(worst) => write!(
