@@ -1,6 +1,11 @@
 //! From saved chains to summary rows and findings; used by `fit`, `summary` and `diagnose` alike.
 
-use crate::chain::ChainOutcome;
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::chain::Drift;
 use crate::diagnostics::{ChainRecord, Finding, RunRecord, SummaryRow, Worst, check, summarize};
 use crate::draws::ChainDraws;
 
@@ -36,16 +41,31 @@ fn reported_name(column: &str) -> Option<&str> {
     }
 }
 
-/// Chains whose warm-up ended before their links had settled.
-pub fn drift_findings(outcomes: &[ChainOutcome]) -> Option<Finding> {
-    let changes = outcomes.iter().filter_map(|outcome| {
-        let drift = outcome.drift?;
-        Some((
-            format!("chain {}", outcome.chain),
-            (drift.after - drift.before).abs(),
-        ))
-    });
+/// Chains, by number, whose warm-up ended before their links had settled.
+pub fn drift_findings(drifts: impl IntoIterator<Item = (usize, Drift)>) -> Option<Finding> {
+    let changes = drifts
+        .into_iter()
+        .map(|(chain, drift)| (format!("chain {chain}"), (drift.after - drift.before).abs()));
     Worst::above(0.0, changes).map(Finding::LinksDrift)
+}
+
+/// What diagnostics.json says of drift; a fit that was killed before it wrote the file has nothing to say.
+pub fn saved_drifts(folder: &Path) -> Vec<(usize, Drift)> {
+    #[derive(Deserialize)]
+    struct Saved {
+        chains: Vec<SavedChain>,
+    }
+    #[derive(Deserialize)]
+    struct SavedChain {
+        chain: usize,
+        drift: Option<Drift>,
+    }
+    let text = fs::read_to_string(folder.join("diagnostics.json")).unwrap_or_default();
+    let saved = serde_json::from_str::<Saved>(&text).ok();
+    let chains = saved.into_iter().flat_map(|saved| saved.chains);
+    chains
+        .filter_map(|saved| Some((saved.chain, saved.drift?)))
+        .collect()
 }
 
 pub fn findings(chains: &[ChainDraws], rows: &[SummaryRow]) -> Vec<Finding> {
@@ -69,4 +89,20 @@ pub fn findings(chains: &[ChainDraws], rows: &[SummaryRow]) -> Vec<Finding> {
         chains: records.collect(),
         quantities: rows,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drift_is_found_again_in_the_saved_diagnostics() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(saved_drifts(folder.path()).is_empty());
+        let text =
+            r#"{"chains": [{"chain": 1}, {"chain": 2, "drift": {"before": 40.0, "after": 52.5}}]}"#;
+        fs::write(folder.path().join("diagnostics.json"), text).unwrap();
+        let finding = drift_findings(saved_drifts(folder.path())).unwrap();
+        assert!(finding.to_string().contains("chain 2 (12.5)"), "{finding}");
+    }
 }

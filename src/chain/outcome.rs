@@ -1,6 +1,6 @@
 //! What a finished, or interrupted, chain has to say of itself.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::hmc::StepInfo;
 
@@ -43,7 +43,7 @@ impl ChainOutcome {
 }
 
 /// Means of the number of moved rows in the third and the fourth quarter of warm-up.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     pub before: f64,
     pub after: f64,

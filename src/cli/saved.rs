@@ -37,6 +37,7 @@ pub(super) fn diagnose(args: DiagnoseArgs) -> Result<(), Failure> {
     if let Some(links) = LinksSummary::read_saved(&args.folder, &chains)? {
         findings.extend(links.findings());
     }
+    findings.extend(summary::drift_findings(summary::saved_drifts(&args.folder)));
     print_findings(&findings);
     if args.strict && findings.iter().any(Finding::is_problem) {
         return Err(Failure::diagnostics());

@@ -48,9 +48,9 @@ pub enum FitError {
     #[error(transparent)]
     Draws(#[from] DrawsError),
     #[error(
-        "{file}: data.{key} is set, but restricting links to it is not built yet: remove it, or keep every link with permutation.update {{\"name\": \"none\"}}"
+        "the config `{name}`: data.{key} is set, but restricting links to it is not built yet: remove it, or keep every link with permutation.update {{\"name\": \"none\"}}"
     )]
-    NotHonoured { file: String, key: &'static str },
+    NotHonoured { name: String, key: &'static str },
     #[error("{} already holds a fit: choose another `output`, or replace it with --force", path.display())]
     OutputExists { path: PathBuf },
     #[error("cannot write to {}", path.display())]
@@ -105,7 +105,10 @@ impl Prepared {
             links.write(output, self.data.row_ids.as_deref())?;
             findings.extend(links.findings());
         }
-        findings.extend(summary::drift_findings(&outcomes));
+        let drifts = outcomes
+            .iter()
+            .filter_map(|outcome| Some((outcome.chain, outcome.drift?)));
+        findings.extend(summary::drift_findings(drifts));
         let interrupted = outcomes.len() < self.config.sampler.chains
             || outcomes.iter().any(|outcome| outcome.interrupted);
         let path = output.join("summary.csv");

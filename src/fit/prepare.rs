@@ -82,7 +82,7 @@ fn refuse_unhonoured(config: &Config) -> Result<(), FitError> {
     match keys.into_iter().find(|(_, column)| column.is_some()) {
         Some((key, _)) if config.permutation.update != config::Update::None => {
             Err(FitError::NotHonoured {
-                file: config.name.clone(),
+                name: config.name.clone(),
                 key,
             })
         }

@@ -5,27 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::cache::cache_error;
 use super::{StanError, StanSource};
 
-/// What a Stan program declares, block by block.
+/// The names that a Stan program declares in the blocks that matter before compiling.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ProgramInfo {
-    pub inputs: BTreeMap<String, Variable>,
-    pub parameters: BTreeMap<String, Variable>,
-    #[serde(rename = "transformed parameters")]
-    pub transformed_parameters: BTreeMap<String, Variable>,
-    #[serde(rename = "generated quantities")]
-    pub generated_quantities: BTreeMap<String, Variable>,
-}
-
-/// Element type ("real", "int", or a record for tuples) and number of dimensions.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Variable {
-    #[serde(rename = "type")]
-    pub kind: serde_json::Value,
-    pub dimensions: usize,
+    pub inputs: BTreeMap<String, IgnoredAny>,
+    pub parameters: BTreeMap<String, IgnoredAny>,
 }
 
 pub(super) struct Stanc {
