@@ -192,6 +192,10 @@ fn a_family_that_does_not_match_the_program_is_refused() {
         message.contains("asymmetric_laplace, tau = 0.5"),
         "{message}"
     );
+    assert!(
+        message.contains("a parameter of model.family differs"),
+        "{message}"
+    );
     let stan = json!({ "name": "stan" });
     let message = refused(json!({ "model.family": stan, "model.data": { "tau": 0.5 } }));
     assert!(message.contains("`vector[N] log_lik`"), "{message}");

@@ -26,9 +26,9 @@ pub enum AgreementError {
         pair: f64,
     },
     #[error(
-        "{label} multiplies more than the likelihood by alpha (a prior?): between two values of the parameters, the part with alpha changes by {stan:.6} and the likelihood of family `{family}` by {pair:.6}; alpha must multiply the likelihood only"
+        "{label} and the family `{family}` disagree about the likelihood: between two values of the parameters, the part with alpha changes by {stan:.6} and the family's likelihood by {pair:.6}; either a parameter of model.family differs from the program's, or the program multiplies more than the likelihood by alpha (a prior?)"
     )]
-    Tempered {
+    Parameters {
         label: String,
         family: String,
         stan: f64,
@@ -110,10 +110,11 @@ pub fn check_agreement(
                 });
             }
         }
+        // Only here does a wrong tau show: its term of the loss is the same for every permutation.
         let first = *first.get_or_insert(at_identity);
         let change = (at_identity.0 - first.0, at_identity.1 - first.1);
         if stan.other.is_some() && !agree(change, [at_identity, first]) {
-            return Err(AgreementError::Tempered {
+            return Err(AgreementError::Parameters {
                 label: label(),
                 family: family.to_string(),
                 stan: change.0,
