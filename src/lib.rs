@@ -21,4 +21,5 @@ pub mod rng;
 pub mod run;
 pub mod simulate;
 pub mod stan;
+pub mod study;
 pub mod summary;

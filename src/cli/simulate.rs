@@ -7,14 +7,15 @@ use clap::{Args, ValueEnum};
 use super::failure::Failure;
 use crate::config::{Data, Family};
 use crate::simulate::{
-    self, Design, Errors, Links, Source, config_text, mislink_file, write_files,
+    self, DEFAULT_MISLINKED, Design, DesignName, ErrorsName, Kind, Settings, SimulateError, Source,
+    config_text, mislink_file, needed, write_files,
 };
 
 #[derive(Debug, Args)]
 pub(super) struct SimulateArgs {
     /// The paper's experiment, a regression of your own choice, or your own file with rows mislinked
     #[arg(long, value_enum)]
-    design: DesignName,
+    design: Origin,
     /// Number of rows
     #[arg(long)]
     n: Option<usize>,
@@ -42,6 +43,9 @@ pub(super) struct SimulateArgs {
     /// Scale of the errors [default: 0.1 for paper, 1 for general]
     #[arg(long)]
     sigma: Option<f64>,
+    /// Instead of --sigma: the share of the variance that the predictors explain
+    #[arg(long)]
+    r2: Option<f64>,
     /// general: number of predictors; file: their columns, separated by commas
     #[arg(long, value_name = "D or COLUMNS")]
     predictors: Option<String>,
@@ -78,7 +82,7 @@ pub(super) struct SimulateArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum DesignName {
+enum Origin {
     /// 20 predictors, six reversed rows and a copied one
     Paper,
     /// Any size, errors and wrong links
@@ -87,42 +91,22 @@ enum DesignName {
     File,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum ErrorsName {
-    Normal,
-    /// Asymmetric Laplace, as in quantile regression
-    Ald,
-    StudentT,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// Any rows
-    Random,
-    /// Neighbours in the file
-    Adjacent,
-    /// Rows of the same block
-    Blocks,
-}
-
 pub(super) fn simulate(args: SimulateArgs) -> Result<(), Failure> {
     args.refuse_what_does_not_apply()?;
-    let name = match args.design {
-        DesignName::Paper => "paper",
-        DesignName::General => "general",
-        DesignName::File => "mislinked",
-    };
-    let (csv, truth, config) = if args.design == DesignName::File {
-        let source = args.source()?;
-        let mislinked = mislink_file(&source, args.seed)?;
-        let config = config_text(name, ("linear", Family::Gaussian), &source.data);
-        (mislinked.csv, mislinked.truth, config)
-    } else {
-        let design = args.regression()?;
+    let simulated = |name, design: Design| {
         let simulated = simulate::simulate(&design, args.seed)?;
         let config = config_text(name, design.model(), &simulated.columns());
-        (simulated.csv(), simulated.truth, config)
+        Ok::<_, Failure>((simulated.csv(), simulated.truth, config))
+    };
+    let (csv, truth, config) = match args.design {
+        Origin::Paper => simulated("paper", args.regression(DesignName::Paper)?)?,
+        Origin::General => simulated("general", args.regression(DesignName::General)?)?,
+        Origin::File => {
+            let source = args.source()?;
+            let mislinked = mislink_file(&source, args.seed)?;
+            let config = config_text("mislinked", ("linear", Family::Gaussian), &source.data);
+            (mislinked.csv, mislinked.truth, config)
+        }
     };
     write_files(&args.output, &csv, &truth, &config, args.force)?;
     let folder = args.output.display();
@@ -139,103 +123,67 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<(), Failure> {
 }
 
 impl SimulateArgs {
-    /// An option that a design would ignore is a mistake.
+    /// An option that a design would ignore is a mistake; `Settings` refuses those of the simulated designs.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
-        use DesignName::{File, General, Paper};
-        let kind = self.kind.unwrap_or(Kind::Random);
-        let design = self.design;
-        let simulated = design != File;
-        let options = [
-            ("--n", self.n.is_some(), simulated),
-            ("--x-scale", self.x_scale.is_some(), simulated),
-            ("--errors", self.errors.is_some(), simulated),
-            ("--sigma", self.sigma.is_some(), simulated),
-            ("--predictors", self.predictors.is_some(), design != Paper),
-            ("--beta", self.beta.is_some(), design == General),
-            ("--intercept", self.intercept.is_some(), design == General),
-            ("--mislinked", self.mislinked.is_some(), design != Paper),
-            ("--kind", self.kind.is_some(), design != Paper),
-            ("--from", self.from.is_some(), design == File),
-            ("--response", self.response.is_some(), design == File),
-            ("--id", self.id.is_some(), design == File),
-            ("--drop", !self.drop.is_empty(), design == File),
-            ("--blocks", self.blocks.is_some(), design == General),
-            ("--block", self.block.is_some(), design == File),
-            ("--tau", self.tau.is_some(), simulated),
-            ("--nu", self.nu.is_some(), simulated),
+        let of_simulated = [
+            ("--n", self.n.is_some()),
+            ("--x-scale", self.x_scale.is_some()),
+            ("--errors", self.errors.is_some()),
+            ("--sigma", self.sigma.is_some()),
+            ("--r2", self.r2.is_some()),
+            ("--tau", self.tau.is_some()),
+            ("--nu", self.nu.is_some()),
+            ("--beta", self.beta.is_some()),
+            ("--intercept", self.intercept.is_some()),
+            ("--blocks", self.blocks.is_some()),
         ];
-        let refused = options
-            .iter()
-            .find(|(_, given, applies)| *given && !applies);
-        if let Some((option, ..)) = refused {
-            let name = design.to_possible_value().expect("no value is skipped");
-            return Err(Failure::user(format!(
-                "{option} does not apply to --design {}; remove it",
-                name.get_name()
-            )));
-        }
-        let blocks_given = self.blocks.is_some() || self.block.is_some();
-        let with_errors = [
-            (
-                "--tau needs --errors ald; add it or remove --tau",
-                self.tau.is_some() && !matches!(self.errors, Some(ErrorsName::Ald)),
-            ),
-            (
-                "--nu needs --errors student_t; add it or remove --nu",
-                self.nu.is_some() && !matches!(self.errors, Some(ErrorsName::StudentT)),
-            ),
-            (
-                "--blocks and --block need --kind blocks; add it or remove them",
-                blocks_given && kind != Kind::Blocks,
-            ),
+        let of_file = [
+            ("--from", self.from.is_some()),
+            ("--response", self.response.is_some()),
+            ("--id", self.id.is_some()),
+            ("--drop", !self.drop.is_empty()),
+            ("--block", self.block.is_some()),
         ];
-        match with_errors.iter().find(|(_, wrong)| *wrong) {
-            Some((sentence, _)) => Err(Failure::user(sentence.to_string())),
-            None => Ok(()),
+        let (others, design): (&[_], _) = match self.design {
+            Origin::Paper => (&of_file, "paper"),
+            Origin::General => (&of_file, "general"),
+            Origin::File => (&of_simulated, "file"),
+        };
+        if let Some((option, _)) = others.iter().find(|(_, given)| *given) {
+            return Err(SimulateError::DoesNotApply { option, design }.into());
         }
+        if self.block.is_some() && self.kind != Some(Kind::Blocks) {
+            let (option, other) = ("--block", "--kind blocks");
+            return Err(SimulateError::NeedsOther { option, other }.into());
+        }
+        Ok(())
     }
 
-    fn regression(&self) -> Result<Design, Failure> {
-        let num_rows = needed(self.n, "--n, the number of rows")?;
-        let mut design = Design::paper(num_rows);
-        if self.design == DesignName::General {
-            let predictors = self.predictors.as_deref();
-            let predictors = needed(predictors, "--predictors, their number")?;
-            let fraction = self.fraction();
-            design = Design {
-                num_rows,
-                num_predictors: predictors.parse().map_err(|_| {
-                    Failure::user(format!(
-                        "--predictors is {predictors}; --design general needs their number"
-                    ))
-                })?,
-                x_scale: 1.0,
-                beta: self.beta.unwrap_or(1.0),
-                intercept: self.intercept,
-                sigma: 1.0,
-                errors: Errors::Normal,
-                links: match self.kind.unwrap_or(Kind::Random) {
-                    Kind::Random => Links::Random { fraction },
-                    Kind::Adjacent => Links::Adjacent { fraction },
-                    Kind::Blocks => Links::Blocks {
-                        fraction,
-                        num_blocks: needed(self.blocks, "--blocks, their number")?,
-                    },
-                },
-            };
-        }
-        design.x_scale = self.x_scale.unwrap_or(design.x_scale);
-        design.sigma = self.sigma.unwrap_or(design.sigma);
-        design.errors = match self.errors {
-            None | Some(ErrorsName::Normal) => Errors::Normal,
-            Some(ErrorsName::Ald) => Errors::AsymmetricLaplace {
-                tau: self.tau.unwrap_or(0.5),
-            },
-            Some(ErrorsName::StudentT) => Errors::StudentT {
-                nu: self.nu.unwrap_or(4.0),
-            },
+    fn regression(&self, design: DesignName) -> Result<Design, Failure> {
+        let predictors = self.predictors.as_deref().map(|predictors| {
+            predictors.parse().map_err(|_| {
+                Failure::user(format!(
+                    "--predictors is {predictors}; --design general needs their number"
+                ))
+            })
+        });
+        let settings = Settings {
+            design,
+            n: needed(self.n, "--n, the number of rows")?,
+            predictors: predictors.transpose()?,
+            x_scale: self.x_scale,
+            beta: self.beta,
+            intercept: self.intercept,
+            sigma: self.sigma,
+            r2: self.r2,
+            errors: self.errors,
+            tau: self.tau,
+            nu: self.nu,
+            mislinked: self.mislinked,
+            kind: self.kind,
+            blocks: self.blocks,
         };
-        Ok(design)
+        Ok(settings.design()?)
     }
 
     fn source(&self) -> Result<Source, Failure> {
@@ -257,16 +205,8 @@ impl SimulateArgs {
                 safe: None,
             },
             drop: self.drop.clone(),
-            fraction: self.fraction(),
+            fraction: self.mislinked.unwrap_or(DEFAULT_MISLINKED),
             adjacent: kind == Kind::Adjacent,
         })
     }
-
-    fn fraction(&self) -> f64 {
-        self.mislinked.unwrap_or(0.1)
-    }
-}
-
-fn needed<T>(value: Option<T>, what: &str) -> Result<T, Failure> {
-    value.ok_or_else(|| Failure::user(format!("this design needs {what}")))
 }

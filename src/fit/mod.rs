@@ -16,7 +16,7 @@ use crate::chain::{ChainError, ChainOutcome, Observer};
 use crate::config::ConfigError;
 use crate::data::DataError;
 use crate::diagnostics::{Finding, SummaryRow, write_csv};
-use crate::draws::{DrawsError, read_output};
+use crate::draws::{ChainDraws, DrawsError, read_output};
 use crate::links_summary::LinksSummary;
 use crate::model::{AgreementError, ModelError};
 use crate::run::Run;
@@ -25,7 +25,7 @@ use crate::summary;
 
 pub use output::check_output;
 use output::{clear_output, write};
-pub use prepare::{Prepared, prepare, prior_kind, stan_source};
+pub use prepare::{Prepared, Program, prepare, prior_kind, stan_source};
 
 #[derive(Debug, Error)]
 pub enum FitError {
@@ -63,6 +63,9 @@ pub enum FitError {
 
 /// What a fit leaves besides its files.
 pub struct Fitted {
+    pub chains: Vec<ChainDraws>,
+    /// None where every link stayed as it was.
+    pub links: Option<LinksSummary>,
     pub summary: Vec<SummaryRow>,
     pub findings: Vec<Finding>,
     pub outcomes: Vec<ChainOutcome>,
@@ -124,6 +127,8 @@ impl Prepared {
         });
         write(&output.join("diagnostics.json"), &diagnostics)?;
         Ok(Fitted {
+            chains,
+            links,
             summary: rows,
             findings,
             outcomes,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bridgestan::StanLibrary;
 use rand::{Rng, RngCore};
 use serde_json::{Map, Value, json};
 
@@ -23,57 +24,80 @@ pub struct Prepared {
 }
 
 /// Everything before sampling: reads the data, checks and compiles the program, builds the model.
-pub fn prepare(mut config: Config, compiler: &Compiler) -> Result<Prepared, FitError> {
-    if let Init::File(file) = &config.sampler.init {
-        config.sampler.init = Init::Values(read_init(file)?);
-    }
+pub fn prepare(config: Config, compiler: &Compiler) -> Result<Prepared, FitError> {
     refuse_unhonoured(&config)?;
     let data = data::read(&config.data)?;
-    let source = stan_source(&config.model.stan)?;
-    let info = compiler.info(&source)?;
-    if let Some(info) = &info {
-        StanModel::check_declaration(info, &source.label, &config.model.response)?;
-    }
-    let compiled = compiler.compile(&source)?;
-    let library = StanModel::open_library(&compiled.library)?;
-    let family = config.model.family();
-    let entries = with_family_parameters(&config.model.data, family);
-    let build = |alpha: f64| -> Result<StanModel, FitError> {
-        let json = stan_json(&data, alpha, &entries)?;
-        let (response, seed) = (&config.model.response, config.sampler.seed as u32);
-        Ok(StanModel::new(
-            Arc::clone(&library),
-            &source.label,
-            &json,
-            response,
-            data.num_rows(),
-            seed,
-        )?)
-    };
-    let (alpha, alpha_links) = config.temperature.at(data.num_rows());
-    let model = build(alpha)?;
-    let takes_alpha = info.is_none_or(|info| info.inputs.contains_key("alpha"));
-    if !takes_alpha && alpha != 1.0 {
-        return Err(FitError::NoAlpha {
+    let program = Program::compile(&config.model, compiler)?;
+    program.with_data(config, data)
+}
+
+/// A compiled Stan program, waiting for data.
+pub struct Program {
+    library: Arc<StanLibrary>,
+    label: String,
+    takes_alpha: bool,
+    toolchain: String,
+}
+
+impl Program {
+    pub fn compile(model: &config::Model, compiler: &Compiler) -> Result<Program, FitError> {
+        let source = stan_source(&model.stan)?;
+        let info = compiler.info(&source)?;
+        if let Some(info) = &info {
+            StanModel::check_declaration(info, &source.label, &model.response)?;
+        }
+        let compiled = compiler.compile(&source)?;
+        Ok(Program {
+            library: StanModel::open_library(&compiled.library)?,
             label: source.label,
-        });
+            takes_alpha: info.is_none_or(|info| info.inputs.contains_key("alpha")),
+            toolchain: compiler.toolchain.describe(),
+        })
     }
-    if config.permutation.update != config::Update::None {
-        let other = if takes_alpha {
-            Some(build(alpha / 2.0)?)
-        } else {
-            None
+
+    /// Builds the model, and checks that both steps mean the same likelihood.
+    pub fn with_data(&self, mut config: Config, data: Dataset) -> Result<Prepared, FitError> {
+        refuse_unhonoured(&config)?;
+        if let Init::File(file) = &config.sampler.init {
+            config.sampler.init = Init::Values(read_init(file)?);
+        }
+        let entries = with_family_parameters(&config.model.data, config.model.family());
+        let build = |alpha: f64| -> Result<StanModel, FitError> {
+            let json = stan_json(&data, alpha, &entries)?;
+            let (response, seed) = (&config.model.response, config.sampler.seed as u32);
+            Ok(StanModel::new(
+                Arc::clone(&self.library),
+                &self.label,
+                &json,
+                response,
+                data.num_rows(),
+                seed,
+            )?)
         };
-        agreement(&config, &data, &model, alpha, other.as_ref(), alpha_links)?;
+        let (alpha, alpha_links) = config.temperature.at(data.num_rows());
+        let model = build(alpha)?;
+        if !self.takes_alpha && alpha != 1.0 {
+            return Err(FitError::NoAlpha {
+                label: self.label.clone(),
+            });
+        }
+        if config.permutation.update != config::Update::None {
+            let other = if self.takes_alpha {
+                Some(build(alpha / 2.0)?)
+            } else {
+                None
+            };
+            agreement(&config, &data, &model, alpha, other.as_ref(), alpha_links)?;
+        }
+        let prior = Prior::new(prior_kind(config.permutation.prior), data.num_rows());
+        Ok(Prepared {
+            config,
+            data,
+            model,
+            prior,
+            toolchain: self.toolchain.clone(),
+        })
     }
-    let prior = Prior::new(prior_kind(config.permutation.prior), data.num_rows());
-    Ok(Prepared {
-        config,
-        data,
-        model,
-        prior,
-        toolchain: compiler.toolchain.describe(),
-    })
 }
 
 /// A restriction that the permutation step would silently ignore must not look as if it worked.

@@ -8,6 +8,20 @@ use crate::data::DataError;
 
 #[derive(Debug, Error)]
 pub enum SimulateError {
+    #[error("{option} does not apply to --design {design}; remove it")]
+    DoesNotApply {
+        option: &'static str,
+        design: &'static str,
+    },
+    #[error("{option} needs {other}; add it or remove {option}")]
+    NeedsOther {
+        option: &'static str,
+        other: &'static str,
+    },
+    #[error("this design needs {what}")]
+    Needs { what: &'static str },
+    #[error("--r2 and --sigma both set the scale of the errors; remove one of them")]
+    SigmaTwice,
     #[error("{option} is {value}; {rule}")]
     OutOfRange {
         option: &'static str,

@@ -8,6 +8,7 @@ mod design;
 mod error;
 mod file;
 mod mislink;
+mod settings;
 mod truth;
 mod write;
 
@@ -20,6 +21,8 @@ use rand_distr::{Distribution, StandardNormal};
 pub use design::{Design, Errors, Links};
 pub use error::SimulateError;
 pub use file::{Mislinked, Source, mislink_file};
+pub(crate) use settings::needed;
+pub use settings::{DEFAULT_MISLINKED, DesignName, ErrorsName, Kind, Settings};
 pub use truth::Truth;
 pub use write::{config_text, write_files};
 
