@@ -33,6 +33,13 @@ impl Failure {
         }
     }
 
+    pub fn tasks_failed() -> Failure {
+        Failure {
+            code: 4,
+            error: None,
+        }
+    }
+
     pub fn interrupted() -> Failure {
         Failure {
             code: 130,
@@ -64,7 +71,7 @@ impl Failure {
         ExitCode::from(self.code)
     }
 
-    fn new(code: u8, error: impl Error + Send + Sync + 'static) -> Failure {
+    pub fn new(code: u8, error: impl Error + Send + Sync + 'static) -> Failure {
         Failure {
             code,
             error: Some(error.into()),

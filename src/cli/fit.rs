@@ -106,7 +106,7 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let truth = truth.map_err(Failure::user)?;
     check_output(&config.output, args.force)?;
     let prepared = prepare_from(&args.config, config)?;
-    let stop = stop_on_interrupt();
+    let stop = stop_on_interrupt("Stopping after the current iteration");
     let progress = ChainProgress::new(prepared.config.sampler.chains, args.quiet);
     let fitted = prepared.fit(args.threads, &stop, &progress)?;
     progress.finish();
@@ -137,7 +137,7 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
 }
 
 /// A path as a person would type it from here.
-fn tidy(path: &Path) -> String {
+pub(super) fn tidy(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let here = std::env::current_dir().and_then(|dir| dir.canonicalize());
     let relative = here
@@ -147,14 +147,14 @@ fn tidy(path: &Path) -> String {
 }
 
 /// The first Ctrl-C asks the chains to finish their iteration; a second one ends the program at once.
-fn stop_on_interrupt() -> Arc<AtomicBool> {
+pub(super) fn stop_on_interrupt(words: &'static str) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let handle = Arc::clone(&stop);
     let set = ctrlc::set_handler(move || {
         if handle.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("Stopping after the current iteration; press Ctrl-C again to stop at once.");
+        eprintln!("{words}; press Ctrl-C again to stop at once.");
     });
     if let Err(error) = set {
         eprintln!(

@@ -8,6 +8,7 @@ mod init;
 mod progress;
 mod saved;
 mod simulate;
+mod study;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -45,6 +46,8 @@ enum Command {
     Diagnose(saved::DiagnoseArgs),
     /// Write data with known wrong links, the truth about them, and a config that fits them
     Simulate(Box<simulate::SimulateArgs>),
+    /// Run a grid of simulated fits: all of it, or `plan`, `run` and `collect` apart
+    Study(Box<study::StudyArgs>),
     /// Write a Stan program and a config to edit
     Init(init::InitArgs),
     /// Check that everything a fit needs is there, and say what to do if not
@@ -89,6 +92,7 @@ pub fn main() -> ExitCode {
         Command::Summary(args) => saved::summary(args),
         Command::Diagnose(args) => saved::diagnose(args),
         Command::Simulate(args) => simulate::simulate(*args),
+        Command::Study(args) => study::study(*args),
         Command::Init(args) => init::init(args),
         Command::Doctor(args) => doctor::doctor(args),
         Command::Schema => print_schema(),

@@ -1,6 +1,7 @@
 //! What a person sees while she waits: bars on a terminal, plain lines elsewhere, always on stderr.
 
 use std::io::{IsTerminal, stderr};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::chain::{Observer, Progress};
 use crate::stan::{BuildObserver, StanError};
+use crate::study::{Ended, Study, StudyObserver, Task};
 
 /// Names each task of fetching and compiling, and how long it is going to take.
 pub(super) struct BuildProgress {
@@ -133,5 +135,87 @@ impl Observer for ChainProgress {
                 }
             }
         }
+    }
+}
+
+/// Progress of a study, with the time that is left.
+pub(super) struct StudyProgress<'a> {
+    study: &'a Study,
+    total: usize,
+    start: Instant,
+    ended: AtomicUsize,
+    quiet: bool,
+    bar: Option<ProgressBar>,
+    /// When the last line was written, where there is no terminal.
+    last_line: Mutex<Instant>,
+}
+
+impl StudyProgress<'_> {
+    pub fn new(study: &Study, total: usize, quiet: bool) -> StudyProgress<'_> {
+        let bar = (!quiet && stderr().is_terminal()).then(|| {
+            let bar = ProgressBar::new(total as u64);
+            let template = "{pos}/{len} tasks [{bar:30}] {elapsed} passed, about {eta} left";
+            let style = ProgressStyle::with_template(template).expect("a constant template");
+            bar.set_style(style.progress_chars("=> "));
+            bar.enable_steady_tick(Duration::from_millis(500));
+            bar
+        });
+        let now = Instant::now();
+        StudyProgress {
+            study,
+            total,
+            start: now,
+            ended: AtomicUsize::new(0),
+            quiet,
+            bar,
+            last_line: Mutex::new(now),
+        }
+    }
+
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn say(&self, line: String) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => eprintln!("{line}"),
+        }
+    }
+}
+
+impl StudyObserver for StudyProgress<'_> {
+    fn ended(&self, task: &Task, ended: &Ended) {
+        const BETWEEN_LINES: Duration = Duration::from_secs(10);
+        let done = self.ended.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Ended::Failed(sentence) = ended {
+            self.say(format!("failed: {}: {sentence}", self.study.describe(task)));
+        }
+        if let Some(bar) = &self.bar {
+            bar.inc(1);
+        } else if !self.quiet {
+            let mut last = self.last_line.lock().expect("no panics");
+            if last.elapsed() >= BETWEEN_LINES || done == self.total {
+                *last = Instant::now();
+                let passed = self.start.elapsed().as_secs_f64();
+                let left = passed / done as f64 * (self.total - done) as f64;
+                eprintln!(
+                    "Task {done} / {} [{:>3}%], about {} left",
+                    self.total,
+                    100 * done / self.total,
+                    in_words(left)
+                );
+            }
+        }
+    }
+}
+
+fn in_words(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
     }
 }

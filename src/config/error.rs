@@ -42,3 +42,16 @@ pub enum ConfigError {
     #[error("--set {setting}: {problem}")]
     BadSetting { setting: String, problem: String },
 }
+
+impl ConfigError {
+    /// The same mistake in a config that stands at `outer` of another one.
+    pub(crate) fn inside(mut self, outer: &str) -> ConfigError {
+        if let ConfigError::UnknownKey { path, .. }
+        | ConfigError::MissingKey { path, .. }
+        | ConfigError::BadValue { path, .. } = &mut self
+        {
+            *path = format!("{outer}.{path}");
+        }
+        self
+    }
+}

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
 use super::raw::RawConfig;
 use super::{Config, ConfigError, explain::explain, overrides, strict_json};
 
@@ -17,13 +20,27 @@ pub fn parse(
     settings: &[String],
     shipped: &[&str],
 ) -> Result<Config, ConfigError> {
+    let raw: RawConfig = typed(&parse_value(text, file, settings)?, file)?;
+    Config::resolve(raw, file, shipped)
+}
+
+/// The JSON of a file, with the values of `--set`.
+pub(crate) fn load_value(file: &Path, settings: &[String]) -> Result<Value, ConfigError> {
+    parse_value(&read_text(file)?, file, settings)
+}
+
+fn parse_value(text: &str, file: &Path, settings: &[String]) -> Result<Value, ConfigError> {
     let mut value = strict_json::from_str(text).map_err(|error| syntax_error(file, &error))?;
     for setting in settings {
         overrides::apply(&mut value, setting)?;
     }
-    let raw: RawConfig = serde_path_to_error::deserialize(&value)
-        .map_err(|error| explain(&file.display().to_string(), &value, &error))?;
-    Config::resolve(raw, file, shipped)
+    Ok(value)
+}
+
+/// What the JSON of `file` says, or what is wrong with it.
+pub(crate) fn typed<T: DeserializeOwned>(value: &Value, file: &Path) -> Result<T, ConfigError> {
+    serde_path_to_error::deserialize(value)
+        .map_err(|error| explain(&file.display().to_string(), value, &error))
 }
 
 /// The JSON Schema of a config, for editors.
@@ -68,7 +85,7 @@ pub(super) fn syntax_error(file: &Path, error: &serde_json::Error) -> ConfigErro
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     const SHIPPED: &[&str] = &["linear", "quantile", "student_t", "mean_shift"];
 

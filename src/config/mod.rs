@@ -17,6 +17,7 @@ pub use choices::{Family, Prior, Restart, Update};
 pub use error::ConfigError;
 pub use init::{Init, read_init};
 pub use load::{load, parse, schema};
+pub(crate) use load::{load_value, typed};
 pub use raw::{Data, Metric, Permutation, Sampler, Trajectory};
 pub use resolved::{Config, Model, ModelSource};
 pub use temperature::{Alpha, Temperature};

@@ -49,6 +49,13 @@ impl Truth {
             pi0,
         }
     }
+
+    /// The truth about the same rows once every response stands beside its own predictors.
+    pub(crate) fn relinked(&self) -> Truth {
+        let identity = (0..self.pi.len()).collect();
+        let (names, beta) = (self.coefficients.clone(), self.beta.clone());
+        Truth::new(names, beta, self.sigma, identity, None)
+    }
 }
 
 mod one_based {

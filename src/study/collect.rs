@@ -1,0 +1,257 @@
+//! Merges the results of all tasks into tables, and lists what is missing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::StudyError;
+use super::config::Study;
+use super::files::{csv_line, number, write_then_rename};
+use super::metrics::Metrics;
+use super::plan::Task;
+use super::run::{RUNS, RunRecord};
+use super::task::{DONE, FAILED, Outcome};
+
+/// What became of a study's tasks.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// In the order of the tasks.
+    pub done: Vec<(Task, Outcome)>,
+    pub missing: Vec<Task>,
+    /// With the sentence that says why.
+    pub failed: Vec<(Task, String)>,
+}
+
+impl Collected {
+    pub fn read(tasks: &[Task]) -> Result<Collected, StudyError> {
+        let mut collected = Collected::default();
+        for task in tasks {
+            let done = task.folder.join(DONE);
+            let failed = task.folder.join(FAILED);
+            let unreadable = |path: &Path, problem: String| StudyError::Unreadable {
+                path: path.to_path_buf(),
+                problem,
+            };
+            if done.exists() {
+                let text = fs::read_to_string(&done).map_err(|e| unreadable(&done, e.to_string()));
+                let outcome = serde_json::from_str(&text?)
+                    .map_err(|error| unreadable(&done, error.to_string()))?;
+                collected.done.push((task.clone(), outcome));
+            } else if failed.exists() {
+                let text = fs::read_to_string(&failed).unwrap_or_default();
+                let value: Value = serde_json::from_str(&text).unwrap_or_default();
+                let sentence = value["error"].as_str().unwrap_or("unknown").to_string();
+                collected.failed.push((task.clone(), sentence));
+            } else {
+                collected.missing.push(task.clone());
+            }
+        }
+        Ok(collected)
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.missing.is_empty() && self.failed.is_empty()
+    }
+
+    /// Writes every table into the study's folder; returns their paths.
+    pub fn write(&self, study: &Study) -> Result<Vec<PathBuf>, StudyError> {
+        let tables = [
+            (
+                "results.csv",
+                self.tasks_csv(study, |o| numbers(&o.metrics)),
+            ),
+            ("timing.csv", self.tasks_csv(study, |o| numbers(&o.timing))),
+            ("cells.csv", self.cells_csv(study)),
+            ("coefficients.csv", self.coefficients_csv(study)),
+            ("pi_corner.csv", self.corner_csv(study)),
+            ("study.json", self.about(study)),
+        ];
+        let mut paths = Vec::new();
+        for (name, text) in tables {
+            let path = study.output.join(name);
+            write_then_rename(&path, &text)?;
+            paths.push(path);
+        }
+        Ok(paths)
+    }
+
+    /// One line a task, with numbers that the seed determines, or with times.
+    fn tasks_csv(&self, study: &Study, of: fn(&Outcome) -> Numbers) -> String {
+        let names = of(&Outcome::default());
+        let mut text = csv_line(
+            ["task"]
+                .into_iter()
+                .chain(cell_columns(study))
+                .chain(["repeat"])
+                .chain(names.iter().map(|(name, _)| name.as_str())),
+        );
+        for (task, outcome) in &self.done {
+            let values: Vec<String> = of(outcome).iter().map(|(_, v)| number(*v)).collect();
+            let (task_number, repeat) = (task.number.to_string(), task.repeat.to_string());
+            text += &csv_line(
+                [task_number.as_str()]
+                    .into_iter()
+                    .chain(cell_fields(study, task.cell))
+                    .chain([repeat.as_str()])
+                    .chain(values.iter().map(String::as_str)),
+            );
+        }
+        text
+    }
+
+    /// One line a cell and metric: mean, its standard error over repeats, and the extremes.
+    fn cells_csv(&self, study: &Study) -> String {
+        let columns = ["metric", "repeats", "mean", "standard_error", "min", "max"];
+        let mut text = csv_line(cell_columns(study).chain(columns));
+        for cell in 0..study.cells.len() {
+            for summary in self.cell(cell) {
+                let fields = [
+                    summary.metric.clone(),
+                    summary.repeats.to_string(),
+                    number(Some(summary.mean)),
+                    number(summary.standard_error),
+                    number(Some(summary.min)),
+                    number(Some(summary.max)),
+                ];
+                let fields = fields.iter().map(String::as_str);
+                text += &csv_line(cell_fields(study, cell).chain(fields));
+            }
+        }
+        text
+    }
+
+    /// Every metric that a cell has, over the repeats that have it.
+    pub fn cell(&self, cell: usize) -> Vec<CellMetric> {
+        let own = self.done.iter().filter(|(task, _)| task.cell == cell);
+        let rows: Vec<Numbers> = own.map(|(_, outcome)| numbers(&outcome.metrics)).collect();
+        let names = numbers(&Metrics::default());
+        let metrics = names
+            .into_iter()
+            .enumerate()
+            .filter_map(|(k, (metric, _))| {
+                let values: Vec<f64> = rows.iter().filter_map(|row| row[k].1).collect();
+                CellMetric::new(metric, &values)
+            });
+        metrics.collect()
+    }
+
+    fn coefficients_csv(&self, study: &Study) -> String {
+        let columns = [
+            "repeat",
+            "coefficient",
+            "mean",
+            "5%",
+            "25%",
+            "50%",
+            "75%",
+            "95%",
+        ];
+        let mut text = csv_line(cell_columns(study).chain(columns));
+        for (task, outcome) in &self.done {
+            let details = outcome.detail.iter();
+            for (k, values) in details.flat_map(|d| &d.coefficients).enumerate() {
+                let mut fields = vec![task.repeat.to_string(), (k + 1).to_string()];
+                fields.extend(values.iter().map(|value| number(Some(*value))));
+                let fields = fields.iter().map(String::as_str);
+                text += &csv_line(cell_fields(study, task.cell).chain(fields));
+            }
+        }
+        text
+    }
+
+    fn corner_csv(&self, study: &Study) -> String {
+        let columns = ["repeat", "row", "column", "probability"];
+        let mut text = csv_line(cell_columns(study).chain(columns));
+        for (task, outcome) in &self.done {
+            for (row, column, probability) in outcome.detail.iter().flat_map(|d| &d.corner) {
+                let fields = [
+                    task.repeat.to_string(),
+                    row.to_string(),
+                    column.to_string(),
+                    number(Some(*probability)),
+                ];
+                let fields = fields.iter().map(String::as_str);
+                text += &csv_line(cell_fields(study, task.cell).chain(fields));
+            }
+        }
+        text
+    }
+
+    /// How the tables came about.
+    fn about(&self, study: &Study) -> String {
+        let runs: Vec<RunRecord> = fs::read_to_string(study.output.join(RUNS))
+            .unwrap_or_default()
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        let about = json!({
+            "study": study.name,
+            "command": format!("unshuffle study {}", study.file.display()),
+            "seed": study.seed,
+            "repeats": study.repeats,
+            "cells": study.cells.len(),
+            "tasks": {
+                "done": self.done.len(),
+                "missing": self.missing.len(),
+                "failed": self.failed.len(),
+            },
+            "task_seconds": self.done.iter().filter_map(|(_, o)| o.timing.seconds).sum::<f64>(),
+            "runs": runs,
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        serde_json::to_string_pretty(&about).expect("plain JSON") + "\n"
+    }
+}
+
+/// One metric of one cell, over repeats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellMetric {
+    pub metric: String,
+    pub repeats: usize,
+    pub mean: f64,
+    pub standard_error: Option<f64>,
+    pub min: f64,
+    pub max: f64,
+}
+
+impl CellMetric {
+    fn new(metric: String, values: &[f64]) -> Option<CellMetric> {
+        let count = values.len() as f64;
+        Some(CellMetric {
+            metric,
+            repeats: values.len(),
+            mean: crate::diagnostics::mean(values)?,
+            standard_error: crate::diagnostics::sd(values).map(|sd| sd / count.sqrt()),
+            min: values.iter().copied().reduce(f64::min)?,
+            max: values.iter().copied().reduce(f64::max)?,
+        })
+    }
+}
+
+type Numbers = Vec<(String, Option<f64>)>;
+
+/// The fields of metrics or times, by name, in their order.
+fn numbers(of: &impl Serialize) -> Numbers {
+    let value = serde_json::to_value(of).expect("plain JSON");
+    let fields: Map<String, Value> = value.as_object().expect("a struct").clone();
+    let read = |value: Value| value.as_f64();
+    fields
+        .into_iter()
+        .map(|(name, v)| (name, read(v)))
+        .collect()
+}
+
+fn cell_columns(study: &Study) -> impl Iterator<Item = &str> {
+    ["cell", "method"]
+        .into_iter()
+        .chain(study.axes.iter().map(String::as_str))
+}
+
+fn cell_fields(study: &Study, cell: usize) -> impl Iterator<Item = &str> {
+    let found = &study.cells[cell];
+    [found.number.as_str(), found.method.as_str()]
+        .into_iter()
+        .chain(found.labels.iter().map(String::as_str))
+}

@@ -1,0 +1,34 @@
+//! Files that are whole or not there at all.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::StudyError;
+
+pub fn failed(path: &Path) -> impl FnOnce(io::Error) -> StudyError {
+    let path = path.to_path_buf();
+    move |source| StudyError::Write { path, source }
+}
+
+/// Whoever reads `path` sees the old text or the new one, never half of it.
+pub fn write_then_rename(path: &Path, text: &str) -> Result<(), StudyError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(failed(folder))?;
+    let partial = path.with_extension(format!("partial-{}", std::process::id()));
+    fs::write(&partial, text).map_err(failed(&partial))?;
+    fs::rename(&partial, path).map_err(failed(path))
+}
+
+/// One line of CSV, quoted where it must be.
+pub fn csv_line<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
+    let mut line = csv::WriterBuilder::new().from_writer(Vec::new());
+    line.write_record(fields).expect("memory can be written to");
+    let bytes = line.into_inner().expect("memory can be written to");
+    String::from_utf8(bytes).expect("text stays text")
+}
+
+/// A number as it stands in a table.
+pub fn number(value: Option<f64>) -> String {
+    value.map_or("NA".into(), crate::draws::format_float)
+}

@@ -1,0 +1,187 @@
+//! One task: simulate, estimate, measure, and leave a folder with `done.json`, or `failed.json` with the reason.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use ndarray::Axis;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::StudyError;
+use super::config::{Cell, Estimator, LinksUsed, Study};
+use super::files::failed;
+use super::measure::{Detail, measure_baseline, measure_fit};
+use super::metrics::{Metrics, Timing};
+use super::plan::Task;
+use super::programs::Programs;
+use crate::chain::Silent;
+use crate::data::Dataset;
+use crate::simulate::{Truth, simulate};
+
+pub const DONE: &str = "done.json";
+pub const FAILED: &str = "failed.json";
+
+/// What is left of a task.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub metrics: Metrics,
+    pub timing: Timing,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Detail>,
+}
+
+/// How a task ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ended {
+    Done,
+    /// With the sentence that says why.
+    Failed(String),
+    /// Ctrl-C came first; nothing is left of it.
+    Interrupted,
+}
+
+/// The data that a cell's method sees, and the truth about them.
+pub struct TaskData {
+    pub data: Dataset,
+    pub truth: Truth,
+}
+
+impl TaskData {
+    fn new(cell: &Cell, seed: u64) -> Result<TaskData, StudyError> {
+        let simulated = simulate(&cell.design, seed)?;
+        let mut data = simulated.dataset();
+        let mut truth = simulated.truth;
+        if cell.links == LinksUsed::True {
+            data.x = data.x.select(Axis(0), &truth.pi);
+            truth = truth.relinked();
+        }
+        Ok(TaskData { data, truth })
+    }
+}
+
+impl Task {
+    pub fn is_done(&self) -> bool {
+        self.folder.join(DONE).exists()
+    }
+
+    /// Idempotent: the same task gives the same result, and a finished one is never touched.
+    pub fn run(
+        &self,
+        study: &Study,
+        programs: &Programs,
+        num_threads: usize,
+        stop: &AtomicBool,
+    ) -> Result<Ended, StudyError> {
+        let work = Work::new(&self.folder)?;
+        let start = Instant::now();
+        let cell = &study.cells[self.cell];
+        let outcome = self.estimate(cell, study, programs, num_threads, stop, &work.path);
+        let (name, text, ended) = match outcome {
+            Ok(None) => return Ok(Ended::Interrupted),
+            Ok(Some(mut outcome)) => {
+                outcome.timing.seconds = Some(start.elapsed().as_secs_f64());
+                let text = serde_json::to_string_pretty(&outcome).expect("plain JSON");
+                (DONE, text, Ended::Done)
+            }
+            Err(error) => {
+                let sentence = full_sentence(&error);
+                let text = json!({"error": sentence}).to_string();
+                (FAILED, text, Ended::Failed(sentence))
+            }
+        };
+        work.finish(name, &text)?;
+        Ok(ended)
+    }
+
+    /// None when Ctrl-C came first.
+    fn estimate(
+        &self,
+        cell: &Cell,
+        study: &Study,
+        programs: &Programs,
+        num_threads: usize,
+        stop: &AtomicBool,
+        work: &Path,
+    ) -> Result<Option<Outcome>, StudyError> {
+        let task_data = TaskData::new(cell, self.data_seed)?;
+        let with_detail = self.repeat <= study.detail;
+        match &cell.estimator {
+            Estimator::Baseline(baseline) => {
+                Ok(Some(measure_baseline(*baseline, &task_data, with_detail)))
+            }
+            Estimator::Fit(config) => {
+                let mut config = (**config).clone();
+                config.sampler.seed = self.fit_seed;
+                config.output = work.join("fit");
+                let program = programs.of(&config.model.stan);
+                let prepared = program.with_data(config, task_data.data.clone())?;
+                let fitted = prepared.fit(num_threads, stop, &Silent)?;
+                if fitted.interrupted {
+                    return Ok(None);
+                }
+                let outcome = measure_fit(&prepared, &fitted, cell, &task_data, with_detail)?;
+                Ok(Some(outcome))
+            }
+        }
+    }
+}
+
+/// An error with its causes, as the terminal would show it.
+fn full_sentence(error: &StudyError) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        let words = source.to_string();
+        if !text.contains(&words) {
+            text = format!("{text}: {words}");
+        }
+        cause = source.source();
+    }
+    text
+}
+
+/// The folder in which a task works until it can be renamed; removed when the task does not end.
+struct Work {
+    path: PathBuf,
+    target: PathBuf,
+}
+
+impl Work {
+    fn new(target: &Path) -> Result<Work, StudyError> {
+        let parent = target.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent).map_err(failed(parent))?;
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let builder = tempfile::Builder::new()
+            .prefix(&format!("{name}.partial-"))
+            .tempdir_in(parent);
+        Ok(Work {
+            path: builder.map_err(failed(parent))?.keep(),
+            target: target.to_path_buf(),
+        })
+    }
+
+    fn finish(self, name: &str, text: &str) -> Result<(), StudyError> {
+        let fit = self.path.join("fit");
+        if fit.exists() {
+            fs::remove_dir_all(&fit).map_err(failed(&fit))?;
+        }
+        let file = self.path.join(name);
+        fs::write(&file, text).map_err(failed(&file))?;
+        if self.target.join(FAILED).exists() {
+            fs::remove_dir_all(&self.target).map_err(failed(&self.target))?;
+        }
+        match fs::rename(&self.path, &self.target) {
+            // Another process did the same task, with the same result.
+            Err(_) if self.target.join(DONE).exists() => Ok(()),
+            renamed => renamed.map_err(failed(&self.target)),
+        }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
