@@ -1,7 +1,7 @@
 //! Tick labels that do not collide: fewer ticks, or rotated or thinned names of categories.
 
 use super::axis::{Axis, Scale, Span};
-use super::text::{shorten, width};
+use super::text::{shorten_middle, width};
 use super::theme::FONT_SIZE;
 use super::ticks::{self, Tick};
 
@@ -11,7 +11,7 @@ const GAP: f64 = 8.0;
 const LINE: f64 = 15.0;
 /// Rotated labels climb at 45 degrees.
 pub(super) const SLOPE: f64 = std::f64::consts::FRAC_1_SQRT_2;
-const MAX_ROTATED: f64 = 150.0;
+const MAX_ROTATED: f64 = 130.0;
 
 /// A label and where its tick is, in pixels from the start of the axis (its left or its bottom end).
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +91,7 @@ pub(super) fn beside(
 ) -> Labels {
     let labels = match &axis.scale {
         Scale::Categories(names) => {
-            let short = |name: &String| shorten(name, FONT_SIZE, max_width);
+            let short = |name: &String| shorten_middle(name, FONT_SIZE, max_width);
             let ticks = named(&names.iter().map(short).collect::<Vec<_>>());
             let labels = placed(&ticks, span, length);
             thinned(labels, LINE)
@@ -152,7 +152,7 @@ fn categories_across(names: &[String], span: &Span, length: f64) -> Labels {
     }
     let mut labels = thinned(labels, LINE / SLOPE);
     for label in &mut labels {
-        label.text = shorten(&label.text, FONT_SIZE, MAX_ROTATED);
+        label.text = shorten_middle(&label.text, FONT_SIZE, MAX_ROTATED);
     }
     Labels {
         labels,
@@ -175,4 +175,65 @@ fn collide(labels: &[Label]) -> bool {
         let needed = (pair[0].width() + pair[1].width()) / 2.0 + GAP;
         (pair[1].offset - pair[0].offset).abs() < needed
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::axis::Extent;
+
+    fn labels(axis: &Axis, length: f64) -> Labels {
+        let span = axis.span(&Extent::new(axis.is_log())).unwrap();
+        across(axis, &span, length, false)
+    }
+
+    fn distances(labels: &Labels) -> Vec<f64> {
+        let pairs = labels.labels.windows(2);
+        pairs
+            .map(|pair| (pair[1].offset - pair[0].offset).abs())
+            .collect()
+    }
+
+    #[test]
+    fn numbers_never_collide_however_narrow_the_axis() {
+        let axes = [
+            Axis::linear("").range(0.0, 1.0),
+            Axis::linear("").range(123_456.0, 123_457.0),
+            Axis::linear("").range(-1e-7, 1e-7).reversed(),
+            Axis::log("").range(1e-9, 1e9),
+            Axis::log("").range(1.0, 90.0),
+        ];
+        for axis in axes {
+            for length in (100..700).step_by(20) {
+                let labels = labels(&axis, f64::from(length));
+                assert!(!collide(&labels.labels), "{labels:?}");
+                assert!(!labels.labels.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn dense_categories_are_thinned_or_rotated() {
+        let numbers = Axis::categories("", (1..=200).map(|k| k.to_string()));
+        let shown = labels(&numbers, 300.0);
+        assert!(!shown.rotated && shown.labels.len() > 3 && !collide(&shown.labels));
+
+        let names = Axis::categories("", (1..=12).map(|k| format!("parameter number {k}")));
+        let shown = labels(&names, 300.0);
+        assert!(shown.rotated && shown.labels.len() == 12);
+
+        let names = Axis::categories("", (1..=100).map(|k| format!("parameter number {k}")));
+        let shown = labels(&names, 300.0);
+        assert!(shown.rotated && shown.labels.len() > 5);
+        assert!(distances(&shown).iter().all(|d| d * SLOPE >= LINE));
+    }
+
+    #[test]
+    fn rows_of_names_keep_a_line_each() {
+        let axis = Axis::categories("", (1..=100).map(|k| format!("row {k}"))).reversed();
+        let span = axis.span(&Extent::new(false)).unwrap();
+        let shown = beside(&axis, &span, 400.0, false, 30.0);
+        assert!(shown.labels.len() > 10 && shown.widest() <= 30.0);
+        assert!(distances(&shown).iter().all(|d| *d >= LINE));
+    }
 }

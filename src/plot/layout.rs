@@ -1,4 +1,4 @@
-//! The grid of panels: margins as wide as their labels need, the same for all panels of a column or row.
+//! The grid of panels: margins as wide as their labels need, the same for the panels of a column or row where they differ little.
 
 use super::figure::Panel;
 use super::labels::Labels;
@@ -40,7 +40,7 @@ pub(super) struct Grid<'a> {
     plans: Vec<Plan<'a>>,
     columns: usize,
     cell_width: f64,
-    /// Left and right margin of each column.
+    /// Left and right margin of each panel.
     sides: Vec<(f64, f64)>,
     rows: Vec<Row>,
     /// Of each panel: labels below and beside it.
@@ -65,32 +65,30 @@ impl<'a> Grid<'a> {
             row.plot = row.plot.max(plan.plot_height(cell_width, columns));
         }
 
-        let mut sides = vec![(0.0, 0.0); columns];
-        let beside: Vec<Labels> = plans
-            .iter()
-            .enumerate()
-            .map(|(k, plan)| {
-                let labels = plan.labels_beside(rows[k / columns].plot, cell_width);
-                let needed = plan.left_margin(&labels, rows[k / columns].plot);
-                widen(&mut sides[k % columns], (needed, plan.right_margin()));
-                labels
-            })
-            .collect();
-        // Wider margins leave less room for labels below, which may then reach less far: two rounds settle it.
-        let mut below = vec![Labels::default(); plans.len()];
+        let mut sides = Vec::with_capacity(plans.len());
+        let mut beside = Vec::with_capacity(plans.len());
+        for (k, plan) in plans.iter().enumerate() {
+            let height = rows[k / columns].plot;
+            let labels = plan.labels_beside(height, cell_width);
+            sides.push((plan.left_margin(&labels, height), plan.right_margin()));
+            beside.push(labels);
+        }
+        // Wider margins leave less room for the labels below, which may then reach further: two rounds settle it.
         for _ in 0..2 {
-            let settled = sides.clone();
-            for (k, plan) in plans.iter().enumerate() {
-                let length = plot_width(cell_width, settled[k % columns]);
-                below[k] = plan.labels_below(length);
-                widen(&mut sides[k % columns], below[k].overhang(length));
+            for (side, plan) in sides.iter_mut().zip(&plans) {
+                let length = plot_width(cell_width, *side);
+                let (left, right) = plan.labels_below(length).overhang(length);
+                *side = (side.0.max(left), side.1.max(right));
             }
         }
+        align(&mut sides, columns);
+        let mut below = Vec::with_capacity(plans.len());
         for (k, plan) in plans.iter().enumerate() {
-            let length = plot_width(cell_width, sides[k % columns]);
-            below[k] = plan.labels_below(length);
+            let length = plot_width(cell_width, sides[k]);
+            let labels = plan.labels_below(length);
             let row = &mut rows[k / columns];
-            row.bottom = row.bottom.max(plan.bottom_margin(&below[k], length));
+            row.bottom = row.bottom.max(plan.bottom_margin(&labels, length));
+            below.push(labels);
         }
         Self {
             plans,
@@ -118,9 +116,9 @@ impl<'a> Grid<'a> {
                 };
                 let cell_left = left + column as f64 * (self.cell_width + GAP);
                 let frame = Frame {
-                    left: cell_left + self.sides[column].0,
+                    left: cell_left + self.sides[k].0,
                     top: row_top + row.title,
-                    width: plot_width(self.cell_width, self.sides[column]),
+                    width: plot_width(self.cell_width, self.sides[k]),
                     height: row.plot,
                 };
                 let (below, beside) = &self.labels[k];
@@ -138,8 +136,19 @@ impl Row {
     }
 }
 
-fn widen(side: &mut (f64, f64), (left, right): (f64, f64)) {
-    *side = (side.0.max(left), side.1.max(right));
+/// Panels of a column start and end at the same place, but none gives up much of its width for that.
+fn align(sides: &mut [(f64, f64)], columns: usize) {
+    const GIVEN_UP: f64 = 32.0;
+    let widest = |own: f64, all: &mut dyn Iterator<Item = f64>| {
+        all.filter(|other| *other <= own + GIVEN_UP)
+            .fold(own, f64::max)
+    };
+    let own = sides.to_vec();
+    for (k, side) in sides.iter_mut().enumerate() {
+        let column = || own.iter().skip(k % columns).step_by(columns);
+        side.0 = widest(side.0, &mut column().map(|other| other.0));
+        side.1 = widest(side.1, &mut column().map(|other| other.1));
+    }
 }
 
 fn plot_width(cell_width: f64, (left, right): (f64, f64)) -> f64 {

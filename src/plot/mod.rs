@@ -35,6 +35,9 @@ mod text;
 mod theme;
 mod ticks;
 
+#[cfg(test)]
+mod tests;
+
 pub use axis::{Axis, Scale};
 pub use figure::{Figure, Panel};
 pub use marks::{HeatCell, Interval, Mark, Series, dodge};

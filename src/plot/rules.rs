@@ -14,42 +14,47 @@ const LINE: f64 = 15.0;
 type Taken = (f64, f64, f64, f64);
 
 pub(super) fn rules(panel: &Panel, frame: &Frame, x: &Span, y: &Span) -> String {
+    let rules = panel.marks.iter().filter_map(|mark| match mark {
+        Mark::Rule {
+            at,
+            horizontal: true,
+            label,
+        } => Some((true, frame.y(y.fraction_within(*at)?), label)),
+        Mark::Rule {
+            at,
+            horizontal: false,
+            label,
+        } => Some((false, frame.x(x.fraction_within(*at)?), label)),
+        _ => None,
+    });
+    let rules: Vec<(bool, f64, &String)> = rules.collect();
     let mut path = String::new();
     let mut labels = String::new();
     let mut taken: Vec<Taken> = Vec::new();
-    for mark in &panel.marks {
-        let Mark::Rule {
-            at,
-            horizontal,
-            label,
-        } = mark
-        else {
-            continue;
-        };
-        let span = if *horizontal { y } else { x };
-        let Some(fraction) = span.fraction_within(*at) else {
-            continue;
-        };
+    for &(horizontal, at, label) in &rules {
         let text = shorten(label, FONT_SIZE, frame.width - 10.0);
-        let (anchor, candidates) = if *horizontal {
-            let at = frame.y(fraction);
+        let (anchor, candidates) = if horizontal {
             path += &format!("M{} {}H{}", num(frame.left), num(at), num(frame.right()));
             ("end", beside_horizontal(frame, at, &text))
         } else {
-            let at = frame.x(fraction);
             path += &format!("M{} {}V{}", num(at), num(frame.top), num(frame.bottom()));
-            beside_vertical(frame, at, &text)
+            let verticals = rules.iter().filter(|rule| !rule.0).map(|rule| rule.1);
+            let next = verticals
+                .filter(|other| *other > at)
+                .fold(f64::MAX, f64::min);
+            beside_vertical(frame, at, next, &text)
         };
+        if text.is_empty() {
+            continue;
+        }
         let free = |place: &&Taken| taken.iter().all(|other| !overlap(place, other));
-        let Some(place) = candidates.iter().find(free).or(candidates.first()) else {
+        let Some(&place) = candidates.iter().find(free).or(candidates.first()) else {
             continue;
         };
-        if !text.is_empty() {
-            taken.push(*place);
-            let edge = if anchor == "end" { place.2 } else { place.0 };
-            let attributes = format!("class=\"us-tick us-halo\" text-anchor=\"{anchor}\"");
-            labels += &text_element(edge, place.3 - 4.0, &attributes, &text);
-        }
+        taken.push(place);
+        let edge = if anchor == "end" { place.2 } else { place.0 };
+        let attributes = format!("class=\"us-tick us-halo\" text-anchor=\"{anchor}\"");
+        labels += &text_element(edge, place.3 - 4.0, &attributes, &text);
     }
     if path.is_empty() {
         return path;
@@ -72,13 +77,15 @@ fn beside_horizontal(frame: &Frame, at: f64, text: &str) -> Vec<Taken> {
     }
 }
 
-/// At the top of the line, right of it if there is room, or further down.
-fn beside_vertical(frame: &Frame, at: f64, text: &str) -> (&'static str, Vec<Taken>) {
+/// At the top of the line or further down, right of it if there is room before the `next` one, else left of it if there is.
+fn beside_vertical(frame: &Frame, at: f64, next: f64, text: &str) -> (&'static str, Vec<Taken>) {
     let wide = width(text, FONT_SIZE);
-    let fits_right = at + 4.0 + wide <= frame.right();
-    let (anchor, left) = match fits_right {
+    let (end, start) = (at + 4.0 + wide, at - 4.0 - wide);
+    let fits_left = start >= frame.left;
+    let right = end <= frame.right() && (end <= next || !fits_left);
+    let (anchor, left) = match right {
         true => ("start", at + 4.0),
-        false => ("end", at - 4.0 - wide),
+        false => ("end", start),
     };
     let lines = ((frame.height / LINE) as usize).clamp(1, 6);
     let candidates = (0..lines).map(|k| {

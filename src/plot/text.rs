@@ -35,6 +35,28 @@ pub(super) fn shorten(text: &str, size: f64, max: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// As [`shorten`], but with the ellipsis within: names of categories often differ only at their ends.
+pub(super) fn shorten_middle(text: &str, size: f64, max: f64) -> String {
+    if width(text, size) <= max {
+        return text.to_owned();
+    }
+    let room = (max / size - em('…')).max(0.0);
+    let fitting = |chars: &mut dyn Iterator<Item = char>, room: f64| {
+        let mut used = 0.0;
+        chars
+            .take_while(|&c| {
+                used += em(c);
+                used <= room
+            })
+            .collect::<Vec<char>>()
+    };
+    let head = fitting(&mut text.chars(), 0.6 * room);
+    let mut tail = fitting(&mut text.chars().rev(), 0.4 * room);
+    tail.reverse();
+    let (head, tail) = (String::from_iter(head), String::from_iter(tail));
+    format!("{}…{}", head.trim_end(), tail.trim_start())
+}
+
 /// `text` in at most `max_lines` lines no wider than `max`, broken between words; what does not fit is shortened.
 pub(super) fn wrap(text: &str, size: f64, max: f64, max_lines: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -66,6 +88,22 @@ mod tests {
             "{short}"
         );
         assert!(short.starts_with("a name"), "{short}");
+    }
+
+    #[test]
+    fn names_keep_both_ends() {
+        assert_eq!(shorten_middle("beta", 10.0, 100.0), "beta");
+        let names = [
+            "a household with a long name 1",
+            "a household with a long name 2",
+        ];
+        let short = names.map(|name| shorten_middle(name, 10.0, 90.0));
+        assert_ne!(short[0], short[1]);
+        assert!(short.iter().all(|name| width(name, 10.0) <= 90.0));
+        assert!(
+            short[0].starts_with("a hou") && short[0].ends_with("e 1"),
+            "{short:?}"
+        );
     }
 
     #[test]

@@ -157,3 +157,93 @@ impl Decimal {
         format!("{}{lead}{point}{fraction}{power}", self.sign())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn labels(ticks: &[Tick]) -> Vec<&str> {
+        ticks.iter().map(|tick| tick.label.as_str()).collect()
+    }
+
+    fn linear_labels(low: f64, high: f64) -> Vec<String> {
+        let ticks = linear(low, high, 8, false);
+        ticks.into_iter().map(|tick| tick.label).collect()
+    }
+
+    fn log_labels(low: f64, high: f64) -> Vec<String> {
+        let ticks = log(low.log10(), high.log10(), 8);
+        ticks.into_iter().map(|tick| tick.label).collect()
+    }
+
+    #[test]
+    fn linear_ticks_are_round_and_exact() {
+        for (low, high, expected) in [
+            (0.0, 1.0, "0.0 0.2 0.4 0.6 0.8 1.0"),
+            (0.0, 0.7, "0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7"),
+            (-1.0, 1.0, "-1.0 -0.5 0.0 0.5 1.0"),
+            (-3.2, 4.1, "-3 -2 -1 0 1 2 3 4"),
+            (0.0, 2000.0, "0 500 1000 1500 2000"),
+            (0.0, 4e6, "0 1e6 2e6 3e6 4e6"),
+            (0.0, 2.5e6, "0 5e5 1e6 1.5e6 2e6 2.5e6"),
+            (0.0, 3e-5, "0 5e-6 1e-5 1.5e-5 2e-5 2.5e-5 3e-5"),
+            (
+                1000.0,
+                1000.1,
+                "1000.00 1000.02 1000.04 1000.06 1000.08 1000.10",
+            ),
+            (0.55, 0.71, "0.56 0.58 0.60 0.62 0.64 0.66 0.68 0.70"),
+        ] {
+            assert_eq!(linear_labels(low, high).join(" "), expected);
+        }
+        assert_eq!(labels(&linear(0.5, 3.5, 8, true)), ["1", "2", "3"]);
+        assert_eq!(labels(&linear(0.5, 1.5, 8, true)), ["1"]);
+    }
+
+    #[test]
+    fn log_ticks_are_decades_or_one_two_five() {
+        for (low, high, expected) in [
+            (1e-3, 1e3, "0.001 0.01 0.1 1 10 100 1000"),
+            (0.5, 2e6, "1 10 100 1000 10000 100000 1e6"),
+            (1e-6, 1e-3, "1e-6 1e-5 0.0001 0.001"),
+            (1.0, 50.0, "1 2 5 10 20 50"),
+            (30.0, 800.0, "50 100 200 500"),
+            (2.1, 4.2, "2.5 3.0 3.5 4.0"),
+            (1e-12, 1e12, "1e-12 1e-8 0.0001 1 10000 1e8 1e12"),
+        ] {
+            assert_eq!(log_labels(low, high).join(" "), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ticks_of_any_range_are_few_and_within_it(
+            low in -1e3f64..1e3, width in 0.0f64..8.0, scale in -9i32..9,
+        ) {
+            let unit = 10f64.powi(scale);
+            let (low, high) = (low * unit, (low + 10f64.powf(width - 4.0)) * unit);
+            let ticks = linear(low, high, 8, false);
+            prop_assert!((3..=8).contains(&ticks.len()), "{} ticks", ticks.len());
+            let step = (ticks[1].value - ticks[0].value).abs();
+            let slack = 1e-6 * step;
+            prop_assert!(ticks[0].value >= low - slack && ticks[0].value - low < step + slack);
+            let last = &ticks[ticks.len() - 1];
+            prop_assert!(last.value <= high + slack && high - last.value < step + slack);
+            for tick in &ticks {
+                prop_assert_eq!(tick.label.parse::<f64>().unwrap(), tick.value);
+            }
+        }
+
+        #[test]
+        fn log_ticks_of_any_range_are_few_and_within_it(low in -20.0f64..20.0, width in 0.01f64..30.0) {
+            let ticks = log(low, low + width, 8);
+            prop_assert!((2..=8).contains(&ticks.len()), "{ticks:?}");
+            for tick in &ticks {
+                prop_assert_eq!(tick.label.parse::<f64>().unwrap(), tick.value);
+                let place = tick.value.log10();
+                prop_assert!(low - 1e-6 <= place && place <= low + width + 1e-6);
+            }
+        }
+    }
+}
