@@ -31,25 +31,24 @@ fn main() -> Result<(), Box<dyn Error>> {
         rows.map(|row| (data.x[(place(row), 1)], data.response[row]))
             .collect()
     };
-    let incomes = data.x.column(1);
-    let ends = [
-        incomes.iter().copied().fold(f64::INFINITY, f64::min),
-        incomes.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-    ];
+    let x_ends = ends(data.x.column(1).iter().copied());
+    let line = |beta: &[f64]| x_ends.map(|x| (x, beta[0] + beta[1] * x));
+    // Both panels show the same range, so that the lines can be compared.
+    let heights = line(&naive).into_iter().chain(line(&fitted));
+    let [low, high] = ends(heights.map(|(_, y)| y).chain(data.response.iter().copied()));
     let panel = |title: String, place: &dyn Fn(usize) -> usize, beta: &[f64]| {
-        let line = ends.map(|x| (x, beta[0] + beta[1] * x));
         Panel::new(title)
             .x(Axis::linear("log income"))
-            .y(Axis::linear("log food expenditure"))
+            .y(Axis::linear("log food expenditure").range(low - 0.1, high + 0.1))
             .mark(Mark::points(KEPT, points(place, false)))
             .mark(Mark::points(MOVED, points(place, true)))
-            .mark(Mark::line(FITTED, line.to_vec()))
+            .mark(Mark::line(FITTED, line(beta).to_vec()))
     };
     let figure = Figure::new(
         "Engel's households: as linked, and as relinked",
         format!(
-            "Food expenditure against income of {} households, both as logarithms. As linked, {} of them lie far off the line and \
-             flatten it to a slope of {:.2}; relinked, they lie along a line with slope {:.2}.",
+            "Food expenditure against income of {} households, both as logarithms. As linked, {} of them are \
+             probably mislinked, and least squares finds a slope of {:.2}; relinked, they lie along a line with slope {:.2}.",
             data.num_rows(),
             rows.clone().filter(|&row| moved(row)).count(),
             naive[1],
@@ -73,6 +72,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     std::fs::write("docs/quickstart.svg", figure.svg())?;
     println!("docs/quickstart.svg");
     Ok(())
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| {
+        [low.min(v), high.max(v)]
+    })
 }
 
 /// Posterior means of the coefficients, and what the draws say of each link.

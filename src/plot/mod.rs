@@ -15,7 +15,7 @@
 //! assert!(figure.svg().starts_with("<svg"));
 //! ```
 //!
-//! Text is never measured, since no font is at hand: [`text`] guesses its width from above, and margins, tick labels and the
+//! Text is never measured, since no font is at hand: `text.rs` guesses its width from above, and margins, tick labels and the
 //! legend follow from that guess.
 
 mod axis;
