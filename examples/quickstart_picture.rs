@@ -1,7 +1,6 @@
 //! Draws docs/quickstart.svg from a finished fit of configs/quickstart.json: the rows as linked, and as relinked.
 
 use std::error::Error;
-use std::fmt::Write;
 use std::path::Path;
 
 use unshuffle::baseline::least_squares;
@@ -10,50 +9,75 @@ use unshuffle::data::{self, Dataset};
 use unshuffle::diagnostics::read_csv;
 use unshuffle::draws::read_output;
 use unshuffle::links_summary::LinksSummary;
+use unshuffle::plot::{Axis, Figure, Mark, Panel, Series};
 use unshuffle::stan::shipped_names;
 
-const PANEL: f64 = 360.0;
-const MARGIN: f64 = 40.0;
-
-struct Point {
-    x: f64,
-    y: f64,
-    p_moved: f64,
-}
+const KEPT: Series = Series(0);
+const MOVED: Series = Series(1);
+const FITTED: Series = Series(6);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let config = config::load(Path::new("configs/quickstart.json"), &[], &shipped_names())?;
     let data = data::read(&config.data)?;
     let naive = least_squares(data.x.view(), &data.response).beta;
     let (fitted, links) = results(&config, &data)?;
-    let point = |row: usize, column: usize| Point {
-        x: data.x[(column, 1)],
-        y: data.response[row],
-        p_moved: links.row(row).p_moved,
-    };
+    // Each row's income is that of its own place, or of the place where its response most probably belongs.
+    let own = |row: usize| row;
+    let likeliest = |row: usize| links.row(row).partners[0].0;
+    let moved = |row: usize| links.row(row).p_moved > 0.5;
     let rows = 0..data.num_rows();
-    let as_linked: Vec<Point> = rows.clone().map(|row| point(row, row)).collect();
-    let relinked: Vec<Point> = rows
-        .map(|row| point(row, links.row(row).partners[0].0))
-        .collect();
-
-    let (width, height) = (2.0 * PANEL, PANEL);
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"13\" \
-         role=\"img\" aria-label=\"Food expenditure against income of 235 households, as linked and as relinked\">\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"
-    );
-    let titles = [
+    let points = |place: &dyn Fn(usize) -> usize, wanted: bool| {
+        let rows = rows.clone().filter(|&row| moved(row) == wanted);
+        rows.map(|row| (data.x[(place(row), 1)], data.response[row]))
+            .collect()
+    };
+    let x_ends = ends(data.x.column(1).iter().copied());
+    let line = |beta: &[f64]| x_ends.map(|x| (x, beta[0] + beta[1] * x));
+    // Both panels show the same range, so that the lines can be compared.
+    let heights = line(&naive).into_iter().chain(line(&fitted));
+    let [low, high] = ends(heights.map(|(_, y)| y).chain(data.response.iter().copied()));
+    let panel = |title: String, place: &dyn Fn(usize) -> usize, beta: &[f64]| {
+        Panel::new(title)
+            .x(Axis::linear("log income"))
+            .y(Axis::linear("log food expenditure").range(low - 0.1, high + 0.1))
+            .mark(Mark::points(KEPT, points(place, false)))
+            .mark(Mark::points(MOVED, points(place, true)))
+            .mark(Mark::line(FITTED, line(beta).to_vec()))
+    };
+    let figure = Figure::new(
+        "Engel's households: as linked, and as relinked",
+        format!(
+            "Food expenditure against income of {} households, both as logarithms. As linked, {} of them are \
+             probably mislinked, and least squares finds a slope of {:.2}; relinked, they lie along a line with slope {:.2}.",
+            data.num_rows(),
+            rows.clone().filter(|&row| moved(row)).count(),
+            naive[1],
+            fitted[1]
+        ),
+    )
+    .columns(2)
+    .panel(panel(
         format!("As linked: least squares, slope {:.2}", naive[1]),
-        format!("unshuffle: slope {:.2}, moved rows in orange", fitted[1]),
-    ];
-    for (k, (points, line)) in [(as_linked, naive), (relinked, fitted)].iter().enumerate() {
-        panel(&mut svg, k as f64 * PANEL, &titles[k], points, line, k == 1)?;
-    }
-    svg.push_str("</svg>\n");
-    std::fs::write("docs/quickstart.svg", svg)?;
+        &own,
+        &naive,
+    ))
+    .panel(panel(
+        format!("unshuffle: slope {:.2}", fitted[1]),
+        &likeliest,
+        &fitted,
+    ))
+    .legend(KEPT, "link kept")
+    .legend(MOVED, "probably mislinked")
+    .legend(FITTED, "fitted line");
+    std::fs::write("docs/quickstart.svg", figure.svg())?;
     println!("docs/quickstart.svg");
     Ok(())
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
+    values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| {
+        [low.min(v), high.max(v)]
+    })
 }
 
 /// Posterior means of the coefficients, and what the draws say of each link.
@@ -67,61 +91,4 @@ fn results(config: &Config, data: &Dataset) -> Result<(Vec<f64>, LinksSummary), 
         beta,
         links.ok_or("the fit has no links: run `make demo` first")?,
     ))
-}
-
-fn panel(
-    svg: &mut String,
-    left: f64,
-    title: &str,
-    points: &[Point],
-    line: &[f64],
-    colour_moved: bool,
-) -> std::fmt::Result {
-    let range = |value: fn(&Point) -> f64| {
-        points
-            .iter()
-            .map(value)
-            .fold((f64::MAX, f64::MIN), |(low, high), v| {
-                (low.min(v), high.max(v))
-            })
-    };
-    let ((x_low, x_high), (y_low, y_high)) = (range(|p| p.x), range(|p| p.y));
-    let line_top = line[0] + line[1] * x_high;
-    let y_high = y_high.max(line_top);
-    let inner = PANEL - 2.0 * MARGIN;
-    let across = |x: f64| left + MARGIN + inner * (x - x_low) / (x_high - x_low);
-    let up = |y: f64| PANEL - MARGIN - inner * (y - y_low) / (y_high - y_low);
-    writeln!(
-        svg,
-        "<text x=\"{}\" y=\"22\" fill=\"#222\">{title}</text>",
-        left + MARGIN
-    )?;
-    for point in points {
-        let moved = colour_moved && point.p_moved > 0.5;
-        let colour = if moved { "#d9660b" } else { "#3b6ea5" };
-        writeln!(
-            svg,
-            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\" fill-opacity=\"0.65\"/>",
-            across(point.x),
-            up(point.y)
-        )?;
-    }
-    let at = |x: f64| up(line[0] + line[1] * x);
-    writeln!(
-        svg,
-        "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"#222\" stroke-width=\"1.5\"/>",
-        across(x_low),
-        at(x_low),
-        across(x_high),
-        at(x_high)
-    )?;
-    writeln!(
-        svg,
-        "<text x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\" fill=\"#555\">log income</text>\n\
-         <text transform=\"translate({:.0} {:.0}) rotate(-90)\" text-anchor=\"middle\" fill=\"#555\">log food</text>",
-        left + PANEL / 2.0,
-        PANEL - 12.0,
-        left + 22.0,
-        PANEL / 2.0
-    )
 }

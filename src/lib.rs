@@ -17,6 +17,7 @@ pub mod hmc;
 pub mod links_summary;
 pub mod model;
 pub mod permutation;
+pub mod plot;
 pub mod rng;
 pub mod run;
 pub mod simulate;

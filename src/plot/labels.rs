@@ -1,0 +1,239 @@
+//! Tick labels that do not collide: fewer ticks, or rotated or thinned names of categories.
+
+use super::axis::{Axis, Scale, Span};
+use super::text::{shorten_middle, width};
+use super::theme::FONT_SIZE;
+use super::ticks::{self, Tick};
+
+/// Room between two labels side by side.
+const GAP: f64 = 8.0;
+/// Room from one line of labels to the next.
+const LINE: f64 = 15.0;
+/// Rotated labels climb at 45 degrees.
+pub(super) const SLOPE: f64 = std::f64::consts::FRAC_1_SQRT_2;
+const MAX_ROTATED: f64 = 130.0;
+
+/// A label and where its tick is, in pixels from the start of the axis (its left or its bottom end).
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Label {
+    pub offset: f64,
+    pub text: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Labels {
+    pub labels: Vec<Label>,
+    pub rotated: bool,
+}
+
+impl Labels {
+    /// Width of the widest label.
+    pub fn widest(&self) -> f64 {
+        let widths = self.labels.iter().map(Label::width);
+        widths.fold(0.0, f64::max)
+    }
+
+    /// How far labels below an axis reach down.
+    pub fn depth(&self) -> f64 {
+        match (self.labels.is_empty(), self.rotated) {
+            (true, _) => 0.0,
+            (false, false) => LINE,
+            (false, true) => self.widest() * SLOPE + LINE * SLOPE,
+        }
+    }
+
+    /// How far labels below an axis of this length reach beyond its left and its right end.
+    pub fn overhang(&self, length: f64) -> (f64, f64) {
+        let reach = |label: &Label| match self.rotated {
+            true => (label.width() * SLOPE + LINE * SLOPE, 0.0),
+            false => (label.width() / 2.0, label.width() / 2.0),
+        };
+        self.labels.iter().fold((0.0, 0.0), |(left, right), label| {
+            let (before, after) = reach(label);
+            (
+                f64::max(left, before - label.offset),
+                f64::max(right, label.offset + after - length),
+            )
+        })
+    }
+}
+
+impl Label {
+    pub fn width(&self) -> f64 {
+        width(&self.text, FONT_SIZE)
+    }
+}
+
+/// Labels below an axis of this length.
+pub(super) fn across(axis: &Axis, span: &Span, length: f64, integers: bool) -> Labels {
+    if let Scale::Categories(names) = &axis.scale {
+        return categories_across(names, span, length);
+    }
+    for max in (2..=8).rev() {
+        let labels = placed(&numbers(span, max, integers), span, length);
+        if !collide(&labels) || max == 2 {
+            return Labels {
+                labels,
+                rotated: false,
+            };
+        }
+    }
+    unreachable!("the last number of ticks is taken as it is")
+}
+
+/// Labels beside an axis of this length, none wider than `max_width`.
+pub(super) fn beside(
+    axis: &Axis,
+    span: &Span,
+    length: f64,
+    integers: bool,
+    max_width: f64,
+) -> Labels {
+    let labels = match &axis.scale {
+        Scale::Categories(names) => {
+            let short = |name: &String| shorten_middle(name, FONT_SIZE, max_width);
+            let ticks = named(&names.iter().map(short).collect::<Vec<_>>());
+            let labels = placed(&ticks, span, length);
+            thinned(labels, LINE)
+        }
+        _ => {
+            let max = ((length / 34.0) as usize).clamp(3, 8);
+            placed(&numbers(span, max, integers), span, length)
+        }
+    };
+    Labels {
+        labels,
+        rotated: false,
+    }
+}
+
+fn numbers(span: &Span, max: usize, integers: bool) -> Vec<Tick> {
+    if span.log {
+        ticks::log(span.low, span.high, max)
+    } else {
+        ticks::linear(span.low, span.high, max, integers)
+    }
+}
+
+fn named(names: &[String]) -> Vec<Tick> {
+    let tick = |(k, name): (usize, &String)| Tick {
+        value: k as f64,
+        label: name.clone(),
+    };
+    names.iter().enumerate().map(tick).collect()
+}
+
+fn placed(ticks: &[Tick], span: &Span, length: f64) -> Vec<Label> {
+    let place = |tick: &Tick| {
+        Some(Label {
+            offset: span.fraction_within(tick.value)? * length,
+            text: tick.label.clone(),
+        })
+    };
+    ticks.iter().filter_map(place).collect()
+}
+
+fn categories_across(names: &[String], span: &Span, length: f64) -> Labels {
+    /// Names no wider than this are thinned out rather than rotated: mostly they are numbers.
+    const SHORT: f64 = 34.0;
+    let labels = placed(&named(names), span, length);
+    if !collide(&labels) {
+        return Labels {
+            labels,
+            rotated: false,
+        };
+    }
+    let widest = labels.iter().map(Label::width).fold(0.0, f64::max);
+    if widest <= SHORT {
+        return Labels {
+            labels: thinned(labels, widest + GAP),
+            rotated: false,
+        };
+    }
+    let mut labels = thinned(labels, LINE / SLOPE);
+    for label in &mut labels {
+        label.text = shorten_middle(&label.text, FONT_SIZE, MAX_ROTATED);
+    }
+    Labels {
+        labels,
+        rotated: true,
+    }
+}
+
+/// Every k-th label, so that they are at least `distance` apart.
+fn thinned(labels: Vec<Label>, distance: f64) -> Vec<Label> {
+    let spacing = match labels.as_slice() {
+        [first, second, ..] => (second.offset - first.offset).abs(),
+        _ => return labels,
+    };
+    let stride = (distance / spacing).ceil().max(1.0) as usize;
+    labels.into_iter().step_by(stride).collect()
+}
+
+fn collide(labels: &[Label]) -> bool {
+    labels.windows(2).any(|pair| {
+        let needed = (pair[0].width() + pair[1].width()) / 2.0 + GAP;
+        (pair[1].offset - pair[0].offset).abs() < needed
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::axis::Extent;
+
+    fn labels(axis: &Axis, length: f64) -> Labels {
+        let span = axis.span(&Extent::new(axis.is_log())).unwrap();
+        across(axis, &span, length, false)
+    }
+
+    fn distances(labels: &Labels) -> Vec<f64> {
+        let pairs = labels.labels.windows(2);
+        pairs
+            .map(|pair| (pair[1].offset - pair[0].offset).abs())
+            .collect()
+    }
+
+    #[test]
+    fn numbers_never_collide_however_narrow_the_axis() {
+        let axes = [
+            Axis::linear("").range(0.0, 1.0),
+            Axis::linear("").range(123_456.0, 123_457.0),
+            Axis::linear("").range(-1e-7, 1e-7).reversed(),
+            Axis::log("").range(1e-9, 1e9),
+            Axis::log("").range(1.0, 90.0),
+        ];
+        for axis in axes {
+            for length in (100..700).step_by(20) {
+                let labels = labels(&axis, f64::from(length));
+                assert!(!collide(&labels.labels), "{labels:?}");
+                assert!(!labels.labels.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn dense_categories_are_thinned_or_rotated() {
+        let numbers = Axis::categories("", (1..=200).map(|k| k.to_string()));
+        let shown = labels(&numbers, 300.0);
+        assert!(!shown.rotated && shown.labels.len() > 3 && !collide(&shown.labels));
+
+        let names = Axis::categories("", (1..=12).map(|k| format!("parameter number {k}")));
+        let shown = labels(&names, 300.0);
+        assert!(shown.rotated && shown.labels.len() == 12);
+
+        let names = Axis::categories("", (1..=100).map(|k| format!("parameter number {k}")));
+        let shown = labels(&names, 300.0);
+        assert!(shown.rotated && shown.labels.len() > 5);
+        assert!(distances(&shown).iter().all(|d| d * SLOPE >= LINE));
+    }
+
+    #[test]
+    fn rows_of_names_keep_a_line_each() {
+        let axis = Axis::categories("", (1..=100).map(|k| format!("row {k}"))).reversed();
+        let span = axis.span(&Extent::new(false)).unwrap();
+        let shown = beside(&axis, &span, 400.0, false, 30.0);
+        assert!(shown.labels.len() > 10 && shown.widest() <= 30.0);
+        assert!(distances(&shown).iter().all(|d| *d >= LINE));
+    }
+}

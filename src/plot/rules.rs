@@ -1,0 +1,100 @@
+//! Reference lines and their labels, which keep clear of each other.
+
+use super::axis::Span;
+use super::figure::Panel;
+use super::layout::Frame;
+use super::marks::Mark;
+use super::svg::{num, text_element};
+use super::text::{shorten, width};
+use super::theme::FONT_SIZE;
+
+const LINE: f64 = 15.0;
+
+/// A rectangle that a label takes: left, top, right, bottom.
+type Taken = (f64, f64, f64, f64);
+
+pub(super) fn rules(panel: &Panel, frame: &Frame, x: &Span, y: &Span) -> String {
+    let rules = panel.marks.iter().filter_map(|mark| match mark {
+        Mark::Rule {
+            at,
+            horizontal: true,
+            label,
+        } => Some((true, frame.y(y.fraction_within(*at)?), label)),
+        Mark::Rule {
+            at,
+            horizontal: false,
+            label,
+        } => Some((false, frame.x(x.fraction_within(*at)?), label)),
+        _ => None,
+    });
+    let rules: Vec<(bool, f64, &String)> = rules.collect();
+    let mut path = String::new();
+    let mut labels = String::new();
+    let mut taken: Vec<Taken> = Vec::new();
+    for &(horizontal, at, label) in &rules {
+        let text = shorten(label, FONT_SIZE, frame.width - 10.0);
+        let (anchor, candidates) = if horizontal {
+            path += &format!("M{} {}H{}", num(frame.left), num(at), num(frame.right()));
+            ("end", beside_horizontal(frame, at, &text))
+        } else {
+            path += &format!("M{} {}V{}", num(at), num(frame.top), num(frame.bottom()));
+            let verticals = rules.iter().filter(|rule| !rule.0).map(|rule| rule.1);
+            let next = verticals
+                .filter(|other| *other > at)
+                .fold(f64::MAX, f64::min);
+            beside_vertical(frame, at, next, &text)
+        };
+        if text.is_empty() {
+            continue;
+        }
+        let free = |place: &&Taken| taken.iter().all(|other| !overlap(place, other));
+        let Some(&place) = candidates.iter().find(free).or(candidates.first()) else {
+            continue;
+        };
+        taken.push(place);
+        let edge = if anchor == "end" { place.2 } else { place.0 };
+        let attributes = format!("class=\"us-tick us-halo\" text-anchor=\"{anchor}\"");
+        labels += &text_element(edge, place.3 - 4.0, &attributes, &text);
+    }
+    if path.is_empty() {
+        return path;
+    }
+    format!("<path class=\"us-rule\" d=\"{path}\"/>\n{labels}")
+}
+
+/// Above the right end of the line, or below it.
+fn beside_horizontal(frame: &Frame, at: f64, text: &str) -> Vec<Taken> {
+    let right = frame.right() - 4.0;
+    let left = right - width(text, FONT_SIZE);
+    let above = (left, at - LINE - 1.0, right, at - 1.0);
+    let below = (left, at + 1.0, right, at + LINE + 1.0);
+    if above.1 < frame.top {
+        vec![below]
+    } else if below.3 > frame.bottom() {
+        vec![above]
+    } else {
+        vec![above, below]
+    }
+}
+
+/// At the top of the line or further down, right of it if there is room before the `next` one, else left of it if there is.
+fn beside_vertical(frame: &Frame, at: f64, next: f64, text: &str) -> (&'static str, Vec<Taken>) {
+    let wide = width(text, FONT_SIZE);
+    let (end, start) = (at + 4.0 + wide, at - 4.0 - wide);
+    let fits_left = start >= frame.left;
+    let right = end <= frame.right() && (end <= next || !fits_left);
+    let (anchor, left) = match right {
+        true => ("start", at + 4.0),
+        false => ("end", start),
+    };
+    let lines = ((frame.height / LINE) as usize).clamp(1, 6);
+    let candidates = (0..lines).map(|k| {
+        let top = frame.top + 2.0 + k as f64 * LINE;
+        (left, top, left + wide, top + LINE)
+    });
+    (anchor, candidates.collect())
+}
+
+fn overlap(a: &Taken, b: &Taken) -> bool {
+    a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3
+}
