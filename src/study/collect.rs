@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::StudyError;
 use super::config::Study;
-use super::files::{csv_line, number, write_then_rename};
+use super::files::{csv_line, number, rounded, write_then_rename};
 use super::metrics::Metrics;
 use super::plan::Task;
 use super::run::{RUNS, RunRecord};
@@ -153,7 +153,7 @@ impl Collected {
             let details = outcome.detail.iter();
             for (k, values) in details.flat_map(|d| &d.coefficients).enumerate() {
                 let mut fields = vec![task.repeat.to_string(), (k + 1).to_string()];
-                fields.extend(values.iter().map(|value| number(Some(*value))));
+                fields.extend(values.iter().map(|value| rounded(*value)));
                 let fields = fields.iter().map(String::as_str);
                 text += &csv_line(cell_fields(study, task.cell).chain(fields));
             }
@@ -170,7 +170,7 @@ impl Collected {
                     task.repeat.to_string(),
                     row.to_string(),
                     column.to_string(),
-                    number(Some(*probability)),
+                    rounded(*probability),
                 ];
                 let fields = fields.iter().map(String::as_str);
                 text += &csv_line(cell_fields(study, task.cell).chain(fields));

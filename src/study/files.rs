@@ -32,3 +32,9 @@ pub fn csv_line<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
 pub fn number(value: Option<f64>) -> String {
     value.map_or("NA".into(), crate::draws::format_float)
 }
+
+/// Enough digits for a picture.
+pub fn rounded(value: f64) -> String {
+    let text = format!("{value:.5e}");
+    number(Some(text.parse().expect("a float as it was printed")))
+}

@@ -17,7 +17,7 @@ use crate::simulate::Errors;
 const Z_75: f64 = 0.674_489_750_196_081_7;
 const Z_95: f64 = 1.644_853_626_951_472_7;
 /// The corner of the mean permutation matrix that is kept for a picture.
-const CORNER: usize = 20;
+const CORNER: usize = 12;
 
 /// What pictures need of a few repeats.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
