@@ -89,7 +89,7 @@ impl Canvas<'_> {
             false => String::new(),
         };
         let mut svg = format!("<path class=\"{class}\" d=\"{path}\"{dashes}/>\n");
-        if marked && !dashed && points.len() > 2 {
+        if marked && !dashed {
             let visible = self.visible(points);
             let at = marker_places(series, visible.len());
             let markers: String = at

@@ -25,7 +25,7 @@ pub struct Panel {
     pub title: String,
     pub x: Axis,
     pub y: Axis,
-    /// Drawn in this order, the last on top.
+    /// Drawn in this order, rules on top of the others.
     pub marks: Vec<Mark>,
 }
 

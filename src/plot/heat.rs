@@ -9,6 +9,9 @@ const DIVERGING: [&str; 7] = [
     "#084594", "#4292c6", "#c6dbef", "#ffffff", "#fdd0a2", "#f0852d", "#a63603",
 ];
 
+/// Behind the cells: no value's colour, and light, so that dark cells are seen on a dark page too.
+pub(super) const MISSING: &str = "#e0e0e0";
+
 /// The colour scale of one heat map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct HeatScale {

@@ -126,6 +126,9 @@ impl Look {
     }
 }
 
+/// Lines between two points are fits rather than data, and on the trace of a chain markers are only in the way.
+const MARKED_LENGTHS: std::ops::RangeInclusive<usize> = 3..=400;
+
 /// Whether solid lines of a series carry its marker in a panel: where several would look alike in grey, and no points tell them apart.
 pub(super) fn lines_marked(panel: &Panel, series: Series) -> bool {
     let solid = |mark: &Mark| match mark {
@@ -133,17 +136,13 @@ pub(super) fn lines_marked(panel: &Panel, series: Series) -> bool {
             series,
             dashed: false,
             points,
-        } if points.len() > 2 => Some(*series),
+        } if MARKED_LENGTHS.contains(&points.len()) => Some(*series),
         _ => None,
     };
-    let several = panel
-        .marks
-        .iter()
-        .filter_map(solid)
-        .any(|other| other != series);
+    let lines: Vec<Series> = panel.marks.iter().filter_map(solid).collect();
     let has_points = panel
         .marks
         .iter()
         .any(|mark| matches!(mark, Mark::Points { series: s, .. } if *s == series));
-    several && !has_points
+    lines.contains(&series) && lines.iter().any(|other| *other != series) && !has_points
 }

@@ -47,7 +47,7 @@ pub enum Mark {
         series: Series,
         points: Vec<(f64, f64)>,
     },
-    /// White to dark blue from `low` to `high`; diverging, blue over white to orange.
+    /// White to dark blue from `low` to `high`; diverging, blue over white to orange. What no cell covers is grey, also on dark pages.
     Heat {
         cells: Vec<HeatCell>,
         low: f64,

@@ -4,7 +4,7 @@ use super::axis::{Extent, Span};
 use super::cells;
 use super::draw;
 use super::figure::Panel;
-use super::heat::HeatScale;
+use super::heat::{HeatScale, MISSING};
 use super::labels::{self, Labels, SLOPE};
 use super::layout::Frame;
 use super::marks::Mark;
@@ -137,19 +137,21 @@ impl<'a> Plan<'a> {
             let y = frame.top - 8.0 - line * (titles.len() - 1 - k) as f64;
             svg += &text_element(cell_left, y, "class=\"us-panel-title\"", title);
         }
+        let (left, top) = (num(frame.left), num(frame.top));
+        let (width, height) = (num(frame.width), num(frame.height));
+        let place = format!("x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"");
         svg += &self.grid(frame, below, beside);
         let mut drawn = false;
         if let (Some(x), Some(y)) = (self.x, self.y) {
             let marks = draw::marks(self.panel, frame, &x, &y);
             drawn = !marks.is_empty();
+            if drawn && self.heat.is_some() {
+                svg += &format!("<rect {place} fill=\"{MISSING}\"/>\n");
+            }
             svg += &marks;
             svg += &rules::rules(self.panel, frame, &x, &y);
         }
-        let (left, top) = (num(frame.left), num(frame.top));
-        let (width, height) = (num(frame.width), num(frame.height));
-        svg += &format!(
-            "<rect class=\"us-frame\" x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\"/>\n"
-        );
+        svg += &format!("<rect class=\"us-frame\" {place}/>\n");
         let only_rules = |mark: &Mark| matches!(mark, Mark::Rule { .. });
         if !drawn && (self.panel.marks.is_empty() || !self.panel.marks.iter().all(only_rules)) {
             let attributes = "class=\"us-note\" text-anchor=\"middle\"";

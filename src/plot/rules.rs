@@ -62,19 +62,17 @@ pub(super) fn rules(panel: &Panel, frame: &Frame, x: &Span, y: &Span) -> String 
     format!("<path class=\"us-rule\" d=\"{path}\"/>\n{labels}")
 }
 
-/// Above the right end of the line, or below it.
+/// Above the right end of the line or below it, or at its left end.
 fn beside_horizontal(frame: &Frame, at: f64, text: &str) -> Vec<Taken> {
-    let right = frame.right() - 4.0;
-    let left = right - width(text, FONT_SIZE);
-    let above = (left, at - LINE - 1.0, right, at - 1.0);
-    let below = (left, at + 1.0, right, at + LINE + 1.0);
-    if above.1 < frame.top {
-        vec![below]
-    } else if below.3 > frame.bottom() {
-        vec![above]
-    } else {
-        vec![above, below]
-    }
+    let wide = width(text, FONT_SIZE);
+    let sides = [frame.right() - 4.0 - wide, frame.left + 4.0];
+    let places = sides.into_iter().flat_map(|left| {
+        let tops = [at - LINE - 1.0, at + 1.0];
+        tops.map(|top| (left, top, left + wide, top + LINE))
+    });
+    places
+        .filter(|place| place.1 >= frame.top && place.3 <= frame.bottom())
+        .collect()
 }
 
 /// At the top of the line or further down, right of it if there is room before the `next` one, else left of it if there is.
@@ -97,4 +95,55 @@ fn beside_vertical(frame: &Frame, at: f64, next: f64, text: &str) -> (&'static s
 
 fn overlap(a: &Taken, b: &Taken) -> bool {
     a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::axis::{Axis, Extent};
+
+    const FRAME: Frame = Frame {
+        left: 0.0,
+        top: 0.0,
+        width: 300.0,
+        height: 200.0,
+    };
+
+    fn places(marks: Vec<Mark>) -> Vec<(f64, f64, &'static str)> {
+        let axis = Axis::linear("").range(0.0, 1.0);
+        let span = axis.span(&Extent::new(false)).unwrap();
+        let panel = Panel::new("").marks(marks);
+        let svg = format!("<svg>{}</svg>", rules(&panel, &FRAME, &span, &span));
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let texts = document.descendants().filter(|n| n.has_tag_name("text"));
+        texts
+            .map(|text| {
+                let number = |name| text.attribute(name).unwrap().parse().unwrap();
+                let anchored_at_end = text.attribute("text-anchor") == Some("end");
+                let anchor = if anchored_at_end { "end" } else { "start" };
+                (number("x"), number("y"), anchor)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn labels_of_close_lines_stand_on_either_side() {
+        let close = vec![
+            Mark::rule_at_x(0.50, "truth"),
+            Mark::rule_at_x(0.52, "estimate"),
+        ];
+        let places = places(close);
+        assert_eq!((places[0].2, places[1].2), ("end", "start"));
+    }
+
+    #[test]
+    fn labels_at_the_edge_stay_inside_and_apart() {
+        let top = vec![
+            Mark::rule_at_y(1.0, "first"),
+            Mark::rule_at_y(0.98, "second"),
+        ];
+        let places = places(top);
+        assert!(places.iter().all(|place| place.1 > FONT_SIZE - 2.0));
+        assert!((places[0].0 - places[1].0).abs() > 60.0);
+    }
 }

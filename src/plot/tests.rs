@@ -180,8 +180,7 @@ fn values_that_are_not_finite_are_left_out() {
     let cells = vec![cell(1.0, 0.5), cell(2.0, NAN), cell(NAN, 0.5)];
     let svg = panel(Mark::heat(cells));
     assert!(!svg.contains("NaN"));
-    let fill = "#6baed6";
-    assert_eq!(svg.matches(fill).count(), 1);
+    assert_eq!(svg.matches("fill=\"#6baed6\"").count(), 1);
 }
 
 #[test]
