@@ -12,7 +12,7 @@ use super::files::{csv_line, number, rounded, write_then_rename};
 use super::metrics::Metrics;
 use super::plan::Task;
 use super::run::{RUNS, RunRecord};
-use super::task::{DONE, FAILED, Outcome};
+use super::task::{DONE, FAILED, Outcome, PARTIAL};
 
 /// What became of a study's tasks.
 #[derive(Debug, Default)]
@@ -73,6 +73,9 @@ impl Collected {
             let path = study.output.join(name);
             write_then_rename(&path, &text)?;
             paths.push(path);
+        }
+        if self.is_complete() {
+            remove_leftovers(&study.output.join("tasks"));
         }
         Ok(paths)
     }
@@ -227,6 +230,15 @@ impl CellMetric {
             min: values.iter().copied().reduce(f64::min)?,
             max: values.iter().copied().reduce(f64::max)?,
         })
+    }
+}
+
+/// What killed tasks left; once every task is done, nobody is at work on them.
+fn remove_leftovers(tasks: &Path) {
+    for entry in fs::read_dir(tasks).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().contains(PARTIAL) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 

@@ -15,6 +15,9 @@ mod run;
 mod table;
 mod task;
 
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::path::PathBuf;
 

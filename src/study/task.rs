@@ -22,6 +22,8 @@ use crate::simulate::{Truth, simulate};
 
 pub const DONE: &str = "done.json";
 pub const FAILED: &str = "failed.json";
+/// Part of the name of a folder in which a task is at work.
+pub const PARTIAL: &str = ".partial-";
 
 /// What is left of a task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -154,7 +156,7 @@ impl Work {
         fs::create_dir_all(parent).map_err(failed(parent))?;
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let builder = tempfile::Builder::new()
-            .prefix(&format!("{name}.partial-"))
+            .prefix(&format!("{name}{PARTIAL}"))
             .tempdir_in(parent);
         Ok(Work {
             path: builder.map_err(failed(parent))?.keep(),
