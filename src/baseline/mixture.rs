@@ -134,10 +134,12 @@ impl<'a> Mixture<'a> {
                 break;
             }
         }
-        let num_right = (1.0 - point.rho) * self.y.len() as f64;
-        // Some rows can always be fitted perfectly: that means something only where it is the fit of a majority.
-        let collapsed = point.sigma <= self.least_sigma && point.rho > 0.5;
-        (num_right > self.qr.dim() as f64 && !collapsed).then_some(point)
+        let dim = self.qr.dim() as f64;
+        let num_rows = self.y.len() as f64;
+        // As many rows as coefficients can always be fitted perfectly: that means something only where most others are too.
+        let num_right = (1.0 - point.rho) * num_rows - dim;
+        let collapsed = point.sigma <= self.least_sigma && num_right <= 0.5 * (num_rows - dim);
+        (num_right > 0.0 && !collapsed).then_some(point)
     }
 
     /// None where too few rows are right to determine the coefficients.
@@ -178,37 +180,41 @@ impl<'a> Mixture<'a> {
     }
 
     fn report(&self, point: &Point) -> BaselineFit {
-        let p_right = if point.rho > 0.0 {
-            self.p_right(point)
+        let (p_right, unit_errors) = if point.rho > 0.0 {
+            let p_right = self.p_right(point);
+            let errors = self.unit_errors(point, &p_right);
+            (p_right, errors)
         } else {
-            vec![1.0; self.y.len()]
+            let errors = self.qr.inverse_diagonal().into_iter().map(f64::sqrt);
+            (vec![1.0; self.y.len()], errors.collect())
         };
-        let dim = self.qr.dim();
-        let mut information = self.information(point, &p_right);
-        // Parameters on their boundary are taken as known: a unit on the diagonal keeps them apart from the others.
-        let bounded = [point.sigma <= self.least_sigma, point.rho == 0.0];
-        for (k, _) in (dim..).zip(bounded).filter(|(_, on_boundary)| *on_boundary) {
-            for other in 0..dim + 2 {
-                information[k * (dim + 2) + other] = 0.0;
-                information[other * (dim + 2) + k] = 0.0;
-            }
-            information[k * (dim + 2) + k] = 1.0;
-        }
-        let standard_error = if point.sigma == 0.0 {
-            vec![0.0; dim]
-        } else {
-            // In units of sigma, in which the matrix is well scaled.
-            invert(&information, dim + 2).map_or(vec![f64::INFINITY; dim], |covariance| {
-                let errors = self.qr.standard_errors(&covariance, dim + 2).into_iter();
-                errors.map(|error| point.sigma * error).collect()
-            })
-        };
+        let standard_error = unit_errors.iter().map(|error| point.sigma * error);
+        let standard_error = standard_error.collect();
         BaselineFit {
             beta: self.qr.beta(&point.gamma),
             standard_error,
             sigma: point.sigma,
             p_wrong: Some(p_right.iter().map(|p| 1.0 - p).collect()),
             mismatch_rate: Some(point.rho),
+        }
+    }
+
+    /// Standard errors of beta in units of sigma, in which the information is well scaled.
+    fn unit_errors(&self, point: &Point, p_right: &[f64]) -> Vec<f64> {
+        let dim = self.qr.dim();
+        let size = dim + 2;
+        let mut information = self.information(point, p_right);
+        if point.sigma <= self.least_sigma {
+            // On its bound log sigma is taken as known: a unit on the diagonal keeps it apart from the others.
+            for other in 0..size {
+                information[dim * size + other] = 0.0;
+                information[other * size + dim] = 0.0;
+            }
+            information[dim * size + dim] = 1.0;
+        }
+        match invert(&information, size) {
+            Some(covariance) => self.qr.standard_errors(&covariance, size),
+            None => vec![f64::INFINITY; dim],
         }
     }
 
@@ -221,11 +227,7 @@ impl<'a> Mixture<'a> {
         let mut information = vec![0.0; size * size];
         let residuals = self.qr.residuals(self.y, &point.gamma);
         for (row, (residual, &p)) in residuals.iter().zip(p_right).enumerate() {
-            let z = if point.sigma > 0.0 {
-                residual / point.sigma
-            } else {
-                0.0
-            };
+            let z = residual / point.sigma;
             let q = |k: usize| self.qr.q[k][row];
             // How the score of a right row differs from that of a wrong one.
             let mut apart: Vec<f64> = (0..dim).map(|k| z * q(k)).collect();

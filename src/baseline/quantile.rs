@@ -23,7 +23,7 @@ pub(super) fn fit(x: ArrayView2<f64>, y: &[f64], tau: f64) -> BaselineFit {
         .iter()
         .map(|r| r * if *r < 0.0 { tau - 1.0 } else { tau })
         .sum();
-    let standard_error = standard_errors(&qr, &residuals, tau);
+    let standard_error = standard_errors(&qr, &residuals, tau, negligible(y, &residuals));
     // The mean loss is the most likely scale of asymmetric Laplace errors.
     BaselineFit::plain(qr.beta(&gamma), standard_error, loss / y.len() as f64)
 }
@@ -33,9 +33,7 @@ fn solve(qr: &Qr, y: &[f64], tau: f64) -> Vec<f64> {
     let (_, residuals) = qr.project(y);
     // Ties make the simplex method go round in circles. A tiny change of each response breaks them, and leaves the best
     // vertex what it was: a row of residual zero may be counted on either side.
-    let spread = (dot(&residuals, &residuals) / y.len() as f64).sqrt();
-    let largest = y.iter().fold(0.0f64, |largest, y| largest.max(y.abs()));
-    let size = 1e-9 * spread + 1e-15 * largest;
+    let size = negligible(y, &residuals);
     let untied: Vec<f64> = (1..).zip(y).map(|(i, y)| y + size * noise(i)).collect();
     let mut vertex = Vertex::near(qr, &residuals, tau);
     // Real data take a few steps for each coefficient. Each step lowers the loss, so that the last vertex is the best.
@@ -50,6 +48,13 @@ fn solve(qr: &Qr, y: &[f64], tau: f64) -> Vec<f64> {
         vertex.pivot(row, edge.column);
     }
     vertex.coefficients(qr, y)
+}
+
+/// Far below the spread of the errors, and above rounding.
+fn negligible(y: &[f64], residuals: &[f64]) -> f64 {
+    let spread = (dot(residuals, residuals) / y.len() as f64).sqrt();
+    let largest = y.iter().fold(0.0f64, |largest, y| largest.max(y.abs()));
+    1e-9 * spread + 1e-14 * largest
 }
 
 /// The i-th of a sequence in [-1/2, 1/2] without repetitions: multiples of the golden ratio.
@@ -186,9 +191,10 @@ impl Vertex {
 }
 
 /// Powell's sandwich: tau (1 - tau) H^-1 X'X H^-1, where H sums x x' / (2 width) over the rows with residuals below the width.
-fn standard_errors(qr: &Qr, residuals: &[f64], tau: f64) -> Vec<f64> {
+fn standard_errors(qr: &Qr, residuals: &[f64], tau: f64, least_width: f64) -> Vec<f64> {
     let width = kernel_width(residuals, tau, qr.dim());
-    if width == 0.0 {
+    if width <= least_width {
+        // So many rows lie on the line that it is certain.
         return vec![0.0; qr.dim()];
     }
     let is_near = |r: &f64| f64::from(u8::from(r.abs() <= width));

@@ -1,6 +1,7 @@
 //! What the estimators' tests share, and what holds of all of them: a number for every legal data set.
 
 use ndarray::{Array2, array};
+use rand::Rng;
 
 use super::*;
 use crate::simulate::{Design, Errors, Links, simulate};
@@ -163,4 +164,37 @@ fn robust_methods_beat_least_squares_on_mislinked_rows() {
     assert!(mixture < 2.0, "{mixture}");
     // Who knows the rate alone errs by 2 * 0.2 * 0.8 = 0.32 in each of the 20 * 300 rows.
     assert!(p_error / 6000.0 < 0.12, "{p_error}");
+}
+
+/// Few rows and few values, so that many subsets of rows are fitted perfectly: the hard case for maxima and vertices.
+#[test]
+fn whole_numbers_give_finite_numbers() {
+    let mut rng = crate::rng::stream(1, 0);
+    let mut num_tried = 0;
+    for k in 0..600 {
+        let dim = rng.random_range(1..8);
+        let num_rows = dim + 1 + rng.random_range(0..[1, 5, 60][k % 3]);
+        let mut whole = |below: i32| f64::from(rng.random_range(0..below));
+        let x = Array2::from_shape_fn((num_rows, dim), |(_, k)| match k {
+            0 => 1.0,
+            _ => whole(4),
+        });
+        let y: Vec<f64> = x.rows().into_iter().map(|r| r.sum() + whole(3)).collect();
+        // Rank deficient ones are not legal.
+        if qr::Qr::new(x.view())
+            .inverse_diagonal()
+            .iter()
+            .all(|d| *d < 1e6)
+        {
+            num_tried += 1;
+            for method in ALL {
+                let fit = assert_complete(method, &x, &y);
+                assert!(
+                    fit.standard_error.iter().all(|e| e.is_finite()),
+                    "{method:?} {fit:?}"
+                );
+            }
+        }
+    }
+    assert!(num_tried > 300, "{num_tried}");
 }
