@@ -2,6 +2,8 @@
 
 use ndarray::ArrayView2;
 
+use super::qr::{Qr, dot};
+
 #[derive(Debug, Clone)]
 pub struct LeastSquares {
     pub beta: Vec<f64>,
@@ -14,67 +16,15 @@ pub struct LeastSquares {
 pub fn least_squares(x: ArrayView2<f64>, y: &[f64]) -> LeastSquares {
     let (num_rows, dim) = x.dim();
     assert_eq!(y.len(), num_rows, "one response for each row");
-    let mut columns: Vec<Vec<f64>> = x.columns().into_iter().map(|c| c.to_vec()).collect();
-    // X = QR, a column at a time; subtracting twice keeps Q orthogonal when columns are nearly dependent.
-    let mut r = vec![vec![0.0; dim]; dim];
-    for j in 0..dim {
-        for _ in 0..2 {
-            for i in 0..j {
-                let (done, rest) = columns.split_at_mut(j);
-                let overlap = dot(&done[i], &rest[0]);
-                r[i][j] += overlap;
-                subtract(&mut rest[0], overlap, &done[i]);
-            }
-        }
-        let norm = dot(&columns[j], &columns[j]).sqrt();
-        r[j][j] = norm;
-        columns[j].iter_mut().for_each(|value| *value /= norm);
-    }
-    let mut residual = y.to_vec();
-    let mut beta = vec![0.0; dim];
-    for (coefficient, q) in beta.iter_mut().zip(&columns) {
-        *coefficient = dot(q, &residual);
-        subtract(&mut residual, *coefficient, q);
-    }
-    solve_upper(&r, &mut beta);
+    let qr = Qr::new(x);
+    let (gamma, residual) = qr.project(y);
     let sigma2 = dot(&residual, &residual) / (num_rows - dim) as f64;
-    let standard_error = (0..dim)
-        .map(|k| (sigma2 * inverse_row_norm2(&r, k)).sqrt())
-        .collect();
+    let diagonal = qr.inverse_diagonal();
     LeastSquares {
-        beta,
-        standard_error,
+        beta: qr.beta(&gamma),
+        standard_error: diagonal.iter().map(|d| (sigma2 * d).sqrt()).collect(),
         sigma2,
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-fn subtract(from: &mut [f64], factor: f64, what: &[f64]) {
-    from.iter_mut()
-        .zip(what)
-        .for_each(|(a, b)| *a -= factor * b);
-}
-
-fn solve_upper(r: &[Vec<f64>], b: &mut [f64]) {
-    for i in (0..b.len()).rev() {
-        let known: f64 = (i + 1..b.len()).map(|j| r[i][j] * b[j]).sum();
-        b[i] = (b[i] - known) / r[i][i];
-    }
-}
-
-/// The k-th diagonal element of (R'R)^-1, which is the squared norm of row k of R^-1.
-fn inverse_row_norm2(r: &[Vec<f64>], k: usize) -> f64 {
-    let dim = r.len();
-    let mut row = vec![0.0; dim];
-    for j in k..dim {
-        let known: f64 = (k..j).map(|i| row[i] * r[i][j]).sum();
-        let unit = if j == k { 1.0 } else { 0.0 };
-        row[j] = (unit - known) / r[j][j];
-    }
-    dot(&row, &row)
 }
 
 #[cfg(test)]

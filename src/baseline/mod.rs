@@ -1,5 +1,78 @@
-//! What a user would otherwise compute: estimates that take the links as they are.
+//! What a user would otherwise compute: estimates that take the links as they are, or guard against wrong ones row by row.
 
+mod huber;
 mod least_squares;
+mod mixture;
+mod qr;
+mod quantile;
+
+use ndarray::ArrayView2;
 
 pub use least_squares::{LeastSquares, least_squares};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Baseline {
+    LeastSquares,
+    /// M-estimation: large residuals count less.
+    Huber,
+    /// Each row is right, or its response is any of the file's.
+    Mixture,
+    /// The `tau` quantile of the response given the predictors.
+    Quantile {
+        tau: f64,
+    },
+}
+
+#[derive(Debug, Clone)]
+pub struct BaselineFit {
+    pub beta: Vec<f64>,
+    /// 0 where the data leave no doubt, infinite where they say nothing.
+    pub standard_error: Vec<f64>,
+    /// Scale of the errors: of a normal distribution, or of an asymmetric Laplace one for quantiles.
+    pub sigma: f64,
+    /// P(row is linked wrongly), where the method has one.
+    pub p_wrong: Option<Vec<f64>>,
+    pub mismatch_rate: Option<f64>,
+}
+
+impl Baseline {
+    /// `x` must have full column rank and more rows than columns, as a `Dataset` guarantees; `tau` lies between 0 and 1.
+    pub fn fit(self, x: ArrayView2<f64>, y: &[f64]) -> BaselineFit {
+        assert_eq!(y.len(), x.nrows(), "one response for each row");
+        match self {
+            Baseline::LeastSquares => {
+                let fit = least_squares(x, y);
+                let sigma = fit.sigma2.sqrt();
+                BaselineFit::plain(fit.beta, fit.standard_error, sigma)
+            }
+            Baseline::Huber => huber::fit(x, y),
+            Baseline::Mixture => mixture::fit(x, y),
+            Baseline::Quantile { tau } => quantile::fit(x, y, tau),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Baseline::LeastSquares => "least_squares",
+            Baseline::Huber => "huber",
+            Baseline::Mixture => "mixture",
+            Baseline::Quantile { .. } => "quantile",
+        }
+    }
+}
+
+impl BaselineFit {
+    /// Of a method that knows nothing of wrong links.
+    fn plain(beta: Vec<f64>, standard_error: Vec<f64>, sigma: f64) -> BaselineFit {
+        BaselineFit {
+            beta,
+            standard_error,
+            sigma,
+            p_wrong: None,
+            mismatch_rate: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

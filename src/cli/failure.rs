@@ -4,6 +4,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use crate::chain::ChainError;
+use crate::compare::CompareError;
 use crate::config::ConfigError;
 use crate::draws::DrawsError;
 use crate::fit::FitError;
@@ -93,6 +94,12 @@ impl From<ConfigError> for Failure {
 
 impl From<DrawsError> for Failure {
     fn from(error: DrawsError) -> Failure {
+        Failure::new(2, error)
+    }
+}
+
+impl From<CompareError> for Failure {
+    fn from(error: CompareError) -> Failure {
         Failure::new(2, error)
     }
 }

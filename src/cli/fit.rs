@@ -9,6 +9,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::progress::{BuildProgress, ChainProgress};
 use super::{ToolchainArgs, default_threads, saved};
+use crate::baseline::Baseline;
 use crate::compare;
 use crate::config;
 use crate::diagnostics::Finding;
@@ -42,6 +43,9 @@ pub(super) struct FitArgs {
     /// The truth.json of simulated data, to print beside the estimates
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
+    /// Put Huber's estimator and a mixture over the rows beside the estimates, and save them as baselines.csv
+    #[arg(long)]
+    compare: bool,
     /// No progress and no table
     #[arg(long, short)]
     quiet: bool,
@@ -102,25 +106,33 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
 
 pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let config = load(&args.config)?;
-    let truth = args.truth.as_deref().map(compare::read_truth).transpose();
-    let truth = truth.map_err(Failure::user)?;
+    let truth = args.truth.as_deref().map(compare::read_truth).transpose()?;
     check_output(&config.output, args.force)?;
     let prepared = prepare_from(&args.config, config)?;
+    let comparable = compare::has_coefficients(&prepared.data, prepared.model.output_names());
+    if args.compare && !comparable {
+        eprintln!(
+            "warning: --compare finds nothing to compare: {} has no `vector[D] beta` with one entry for each of the {} columns of X; rename its coefficients so, or leave --compare out",
+            prepared.model.label(),
+            prepared.data.x.ncols()
+        );
+    }
     let stop = stop_on_interrupt("Stopping after the current iteration");
     let progress = ChainProgress::new(prepared.config.sampler.chains, args.quiet);
     let fitted = prepared.fit(args.threads, &stop, &progress)?;
     progress.finish();
+    let baselines = compare::baselines(&prepared.data, &baselines(&prepared.config, args.compare));
+    if args.compare && comparable {
+        compare::write_baselines(&prepared.config.output, &baselines)?;
+    }
     if !args.quiet && !fitted.summary.is_empty() {
         saved::print_summary(&fitted.summary);
         println!();
         saved::print_findings(&fitted.findings);
         println!();
-        let data = &prepared.data;
-        if let Some(rows) = compare::coefficients(data, &fitted.summary, truth.as_ref()) {
-            println!(
-                "Coefficients with 90 % intervals:\n{}",
-                compare::table(&rows)
-            );
+        if let Some(all) = compare::beside_fit(baselines, &fitted.summary, truth.as_ref()) {
+            saved::print_comparison(&all);
+            println!();
         }
     }
     let output = tidy(&prepared.config.output);
@@ -134,6 +146,18 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
         return Err(Failure::diagnostics());
     }
     Ok(())
+}
+
+/// What to set the fit against. Where it is of a quantile, the estimators of means are set beside one of that quantile.
+fn baselines(config: &config::Config, compare: bool) -> Vec<Baseline> {
+    let mut methods = vec![Baseline::LeastSquares];
+    if compare {
+        methods.extend([Baseline::Huber, Baseline::Mixture]);
+        if let config::Family::AsymmetricLaplace { tau } = config.model.family() {
+            methods.push(Baseline::Quantile { tau });
+        }
+    }
+    methods
 }
 
 /// A path as a person would type it from here.

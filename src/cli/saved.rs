@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
+use crate::compare::{self, Estimate};
 use crate::diagnostics::{Finding, SummaryRow, text_table};
 use crate::draws::read_output;
 use crate::links_summary::LinksSummary;
@@ -27,7 +28,13 @@ pub(super) struct DiagnoseArgs {
 
 pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
     let chains = read_output(&args.folder)?;
-    print_summary(&summary::rows(&chains));
+    let rows = summary::rows(&chains);
+    let baselines = compare::read_baselines(&args.folder)?;
+    print_summary(&rows);
+    if let Some(all) = baselines.and_then(|baselines| compare::beside_fit(baselines, &rows, None)) {
+        println!();
+        print_comparison(&all);
+    }
     Ok(())
 }
 
@@ -63,4 +70,9 @@ pub(super) fn print_findings(findings: &[Finding]) {
     if !findings.iter().any(Finding::is_problem) {
         println!("No problems found: no divergences, R-hat and effective sample sizes are fine.");
     }
+}
+
+pub(super) fn print_comparison(estimates: &[Estimate]) {
+    println!("Coefficients with 90 % intervals:");
+    print!("{}", compare::table(estimates));
 }

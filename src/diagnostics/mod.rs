@@ -27,6 +27,7 @@ pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use finding::{Finding, Names, Worst};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
 pub use rhat::r_hat;
+pub(crate) use special::normal_quantile;
 pub use stats::{mad, mean, quantile, sd};
 pub use summary::{SummaryRow, summarize};
 pub use summary_csv::{SummaryError, read_csv, write_csv};

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 /// Standard normal quantile by Wichura's AS 241 (PPND16), accurate to about 1e-16 relative.
-pub(super) fn normal_quantile(probability: f64) -> f64 {
+pub(crate) fn normal_quantile(probability: f64) -> f64 {
     let q = probability - 0.5;
     if q.abs() <= 0.425 {
         return q * ratio(&CENTRE, 0.180625 - q * q);

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::FitError;
+use crate::compare::BASELINES_FILE;
 
 /// Refuses an output folder that holds a fit, unless it may be replaced.
 pub fn check_output(output: &Path, force: bool) -> Result<(), FitError> {
@@ -40,11 +41,12 @@ pub(super) fn clear_output(output: &Path) -> Result<(), FitError> {
     Ok(())
 }
 
-const OUTPUT_FILES: [&str; 6] = [
+const OUTPUT_FILES: [&str; 7] = [
     "config.json",
     "rows.csv",
     "pi_mean.csv",
     "summary.csv",
+    BASELINES_FILE,
     "diagnostics.json",
     "report.html",
 ];
