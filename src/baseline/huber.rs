@@ -74,7 +74,7 @@ pub(super) fn median_scale(residuals: &[f64]) -> f64 {
     quantile(&absolute, 0.5).unwrap_or(f64::NAN) / NORMAL_MAD
 }
 
-/// What stands before (X'X)^-1 in the asymptotic covariance matrix: Huber's (7.6.6), with his correction for D / N.
+/// What stands before (X'X)^-1 in the asymptotic covariance matrix: Huber's section 7.6, with his correction for D / N.
 fn variance(residuals: &[f64], scale: f64, dim: usize) -> f64 {
     if scale == 0.0 {
         return 0.0;

@@ -3,7 +3,7 @@
 //! As Barrodale and Roberts (1973) do, a step goes along an edge past every kink that still lies downhill, and not only to
 //! the next one. Standard errors are the kernel sandwich of Powell (1991), as in Koenker (2005), Quantile Regression, 3.4.2,
 //! with the bandwidth of Hall and Sheather (1988). It needs no intercept, where quantreg's `"nid"` fails: the two fits whose
-//! distance it takes cross. Where the density has its peak at the quantile, the errors come out some 10 to 30 % too large.
+//! distance it takes cross. Where the density has its peak at the quantile, the errors come out too large.
 
 use std::f64::consts::PI;
 

@@ -129,7 +129,7 @@ fn ties_do_not_matter() {
     }
 }
 
-/// Koenker and Bassett (1978), theorem 3.2.
+/// The equivariance of Koenker and Bassett (1978).
 #[test]
 fn fits_follow_changes_of_scale_place_and_coordinates() {
     let mut data = simulate(&design(80, 2, 1.0, 0.0), 5).unwrap().dataset();
