@@ -11,8 +11,9 @@ use ndarray::Array2;
 use rand::Rng;
 use rand_distr::{Distribution, Open01, StandardNormal};
 use serde_json::{Value, json};
-use study::{Study, StudyFit, in_parallel};
+use study::{Study, in_parallel, pooled};
 use unshuffle::data::Dataset;
+use unshuffle::fit::Fitted;
 use unshuffle::permutation::Permutation;
 use unshuffle::rng;
 
@@ -134,8 +135,8 @@ fn links(rng: &mut impl Rng) -> Permutation {
 }
 
 /// The rank of `truth` among the draws; equal ones are put in random order.
-fn rank(truth: f64, fit: &StudyFit, column: &str, rng: &mut impl Rng) -> usize {
-    let draws = fit.pooled(column);
+fn rank(truth: f64, fit: &Fitted, column: &str, rng: &mut impl Rng) -> usize {
+    let draws = pooled(fit, column);
     assert_eq!(draws.len(), NUM_DRAWS);
     let below = draws.iter().filter(|draw| **draw < truth).count();
     let equal = draws.iter().filter(|draw| **draw == truth).count();
@@ -153,7 +154,7 @@ fn calibration(model: Model, permutation: Value) -> Vec<(&'static str, f64)> {
     let ranks = in_parallel(NUM_REPLICATIONS, |replication| {
         let mut rng = rng::stream(20, replication);
         let truth = Truth::draw(model, &mut rng);
-        let fit = study.fit(&truth.data, replication as u64, 1);
+        let fit = study.fit(&truth.data, replication as u64);
         let values = [
             truth.beta[0],
             truth.beta[1],

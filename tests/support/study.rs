@@ -1,39 +1,23 @@
 //! Many fits of one model: the real sampler on data in memory, with the program compiled once.
 
-// Every test and example uses its own part.
+// Every test uses its own part.
 #![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use bridgestan::StanLibrary;
 use serde_json::{Value, json};
-use unshuffle::chain::{ChainOutcome, Silent};
+use unshuffle::chain::Silent;
 use unshuffle::config::{self, Config};
-use unshuffle::data::{Dataset, stan_json};
-use unshuffle::draws::{ChainDraws, read_output};
-use unshuffle::fit::{prior_kind, stan_source};
-use unshuffle::links_summary::LinksSummary;
-use unshuffle::model::StanModel;
-use unshuffle::permutation::Prior;
-use unshuffle::run::Run;
+use unshuffle::data::Dataset;
+use unshuffle::fit::{Fitted, Program};
 use unshuffle::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
 
 /// Settings and a compiled program, waiting for data.
 pub struct Study {
     config: Config,
-    library: Arc<StanLibrary>,
-    label: String,
-}
-
-/// What one fit leaves.
-pub struct StudyFit {
-    pub chains: Vec<ChainDraws>,
-    pub outcomes: Vec<ChainOutcome>,
-    /// None where every link stayed as it was.
-    pub links: Option<LinksSummary>,
+    program: Program,
 }
 
 impl Study {
@@ -43,59 +27,30 @@ impl Study {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("study.json");
         let config = config::parse(&settings.to_string(), &here, &[], &shipped_names());
         let config = config.unwrap_or_else(|error| panic!("{error}"));
-        let source = stan_source(&config.model.stan).unwrap();
-        let compiled = compiler().compile(&source).unwrap();
-        let library = StanModel::open_library(&compiled.library).unwrap();
-        Study {
-            config,
-            library,
-            label: source.label,
-        }
+        let program = Program::compile(&config.model, &compiler()).unwrap();
+        Study { config, program }
     }
 
-    pub fn fit(&self, data: &Dataset, seed: u64, num_threads: usize) -> StudyFit {
-        let num_rows = data.num_rows();
+    pub fn fit(&self, data: &Dataset, seed: u64) -> Fitted {
+        let folder = tempfile::tempdir().unwrap();
         let mut config = self.config.clone();
         config.sampler.seed = seed;
-        let (alpha, _) = config.temperature.at(num_rows);
-        let json = stan_json(data, alpha, &config.model.data).unwrap();
-        let library = Arc::clone(&self.library);
-        let block = &config.model.response;
-        let model = StanModel::new(library, &self.label, &json, block, num_rows, 1).unwrap();
-        let prior = Prior::new(prior_kind(config.permutation.prior), num_rows);
-        let folder = tempfile::tempdir().unwrap();
-        let run = Run {
-            config: &config,
-            data,
-            model: &model,
-            prior: &prior,
-            output: folder.path(),
-            num_threads,
-            stop: &AtomicBool::new(false),
-            observer: &Silent,
-        };
-        let outcomes = run.chains().unwrap();
-        let chains = read_output(folder.path()).unwrap();
-        let links = LinksSummary::read(folder.path(), &chains, num_rows).unwrap();
-        StudyFit {
-            chains,
-            outcomes,
-            links,
-        }
+        config.output = folder.path().to_path_buf();
+        let prepared = self.program.with_data(config, data.clone()).unwrap();
+        let stop = AtomicBool::new(false);
+        prepared.fit(1, &stop, &Silent).unwrap()
     }
 }
 
-impl StudyFit {
-    /// One slice of draws for each chain.
-    pub fn draws(&self, name: &str) -> Vec<&[f64]> {
-        let column = |chain| ChainDraws::column(chain, name).expect("a column of this name");
-        self.chains.iter().map(column).collect()
-    }
-
-    /// All chains' draws in one vector.
-    pub fn pooled(&self, name: &str) -> Vec<f64> {
-        self.draws(name).concat()
-    }
+/// All chains' draws in one vector.
+pub fn pooled(fit: &Fitted, name: &str) -> Vec<f64> {
+    let column = |chain| unshuffle::draws::ChainDraws::column(chain, name);
+    let columns = fit.chains.iter().map(column);
+    columns
+        .map(|c| c.expect("a column of this name"))
+        .flatten()
+        .copied()
+        .collect()
 }
 
 /// The compiler that a fit on this machine uses.
