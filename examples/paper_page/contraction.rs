@@ -72,7 +72,7 @@ pub fn section(study: &Study) -> Section {
     section.add(theorem());
     section.add(
         "We draw from this posterior with at most k = 10 moved rows by the exact sampler, on the paper's design with X ~ N(0, 1) and σ = 1. *mass outside* is the largest share, over repeats, of the draws beyond the radius. \
-         *divergence* is the posterior mean of α|Π0Xβ0 − ΠXβ|² / (2σ²n), mean over repeats. *known links* is what it would be on average with the links known, 20(1 + α) / (2n).",
+         *divergence* is the posterior mean of α|Π0Xβ0 − ΠXβ|² / (2σ²n), mean over repeats. *known links* is what it would be on average with the links and σ known, 20(1 + α) / (2n).",
     );
     section.add(bounds_table(&cells));
     section.show("contraction.svg", figure(study, &cells));
@@ -145,7 +145,10 @@ fn figure(study: &Study, cells: &[Cell]) -> Figure {
     };
     let mut figure = Figure::new(
         "Divergence from the truth as n grows",
-        "Log-log: the measured divergence lies below epsilon squared and the radius of the theorem wherever the table says so.",
+        format!(
+            "Log-log lines of the divergence over n, ε_n² and the radius against n. The measured divergence is below ε_n² in {}.",
+            below_epsilon(cells)
+        ),
     )
     .columns(3);
     let mut alphas: Vec<f64> = cells.iter().map(|cell| cell.alpha).collect();
@@ -174,6 +177,11 @@ fn figure(study: &Study, cells: &[Cell]) -> Figure {
         .legend(KNOWN_LINKS, "with known links")
 }
 
+fn below_epsilon(cells: &[Cell]) -> String {
+    let below = cells.iter().filter(|cell| cell.measured < cell.epsilon2);
+    of_all(below.count(), cells.len(), "cells")
+}
+
 fn findings(study: &Study, cells: &[Cell]) -> String {
     let outside = cells.iter().filter(|cell| cell.mass_outside > 0.0).count();
     let masses = if outside == 0 {
@@ -186,10 +194,6 @@ fn findings(study: &Study, cells: &[Cell]) -> String {
             sig(worst.reduce(f64::max), 2)
         )
     };
-    let below = cells
-        .iter()
-        .filter(|cell| cell.measured < cell.epsilon2)
-        .count();
     let looseness: Vec<f64> = cells
         .iter()
         .map(|cell| cell.radius / cell.measured)
@@ -222,7 +226,7 @@ fn findings(study: &Study, cells: &[Cell]) -> String {
     };
     format!(
         "{masses} The measured divergence is below ε_n² in {}; the radius is {} times as large as the divergence. {from_to}, {}.",
-        of_all(below, cells.len(), "cells"),
+        below_epsilon(cells),
         range(&looseness, 2),
         falls.join(", ")
     )

@@ -108,7 +108,7 @@ fn assumptions(inputs: &Inputs) -> String {
             .to_string(),
         "**Starting points** are not given. Chains start within two standard errors of least squares on the data as linked; variants called *from the truth* \
          start at the true β and σ.".to_string(),
-        "**τ and σ of the quantile study** are not given. We take τ = 0.5 and σ = 0.1.".to_string(),
+        "**τ and σ of the quantile study** are not given. We take τ = 0.5 and σ = 0.1; whether that has the paper's scale is said there.".to_string(),
         "**The tables** of the paper give the largest error over repeats, in units of 1e-4. Ours give the largest and, in parentheses, the mean over repeats, in the same units. \
          A largest error grows with the number of repeats, so the mean is the fairer number.".to_string(),
     ];

@@ -273,7 +273,7 @@ fn copied_rows(study: &Study) -> String {
             ]
         })
         .collect();
-    let text = "**What is left is a convention.** Rows 1 and 7 are copies of each other, so the paper's Π0 gives each of them 0.5 for either of the two places. That is the posterior mean when \
+    let text = "**How much of d_H is a convention.** Rows 1 and 7 are copies of each other, so the paper's Π0 gives each of them 0.5 for either of the two places. That is the posterior mean when \
                 moving 6 rows and moving 7 are equally probable beforehand. Under a prior that prefers few moved rows the copied row 7 stays at home and row 1 takes the other place. Each of the \
                 two rows then differs from Π0 by 0.5 in two entries, which makes a raw error Σ|Π̂ − Π0| of 2 although every row has a right partner. The table has the raw error of ours, mean \
                 over repeats, the same without the two copied rows, that over n² in 1e-4, and the posterior mean of the number of moved rows.";

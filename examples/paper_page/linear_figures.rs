@@ -30,7 +30,7 @@ fn wanted<'a>(method: &'a str, kappa: Option<&'a str>) -> Vec<(&'a str, &'a str)
 
 /// 5, 25, 50, 75 and 95 % of every coefficient's posterior.
 pub fn beta_posterior(study: &Study) -> Figure {
-    let oracle = ("oracle", None, "oracle: least squares, true links");
+    let oracle = ("oracle", None, "oracle");
     let mut figure = Figure::new("", "").columns(3);
     let mut widths = Vec::new();
     for (method, kappa, title) in SHOWN.into_iter().chain([oracle]) {
@@ -109,7 +109,7 @@ pub fn pi_mean(study: &Study) -> Figure {
         .map(|&(row, column, p)| (row as f64 + 1.0, column as f64 + 1.0, p))
         .collect();
     figure = figure.panel(panel("the true Π0", &entries));
-    for (method, kappa, title) in [SHOWN[0], SHOWN[1], SHOWN[2], SHOWN[3], SHOWN[4]] {
+    for (method, kappa, title) in SHOWN {
         let rows = study.corner.select(&wanted(method, kappa));
         let (row, column) = (rows.values("row"), rows.values("column"));
         let probability = rows.values("probability");
@@ -129,7 +129,7 @@ pub fn by_kappa(study: &Study, metric: &str, title: &str) -> Figure {
     };
     let sizes = study.results.distinct("n");
     let mut figure = Figure::new(
-        format!("{title}: largest over repeats"),
+        format!("{title}: largest over repeats (y ranges differ)"),
         format!(
             "{title}, on a log scale, by method; one panel for each n of {}.",
             sizes.join(", ")

@@ -2,7 +2,7 @@
 
 use unshuffle::diagnostics::{mean, sd};
 
-use super::format::{fixed, of_all, plural, range, significant, table, words};
+use super::format::{fixed, of_all, significant, table, words};
 use super::pays::{Setting, settings};
 use super::results::Study;
 
@@ -58,14 +58,6 @@ pub fn blocks(study: &Study) -> Vec<String> {
         .filter(|paired| paired.score().abs() > CLEAR)
         .partition(|paired| paired.score() > 0.0);
     let by_chance = all.len() as f64 * t_tail(CLEAR, repeats as f64 - 1.0);
-    let names = |cells: &[&Paired]| {
-        let names: Vec<String> = cells.iter().map(|paired| paired.setting.name()).collect();
-        if names.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", words(&names))
-        }
-    };
     let mut blocks = vec![
         format!(
             "Both methods see the same data, so we compare them repeat by repeat: the error of ours minus the error of the mixture, its mean over {repeats} repeats, and the standard error of that mean. If the two were equally \
@@ -76,12 +68,12 @@ pub fn blocks(study: &Study) -> Vec<String> {
         format!(
             "Ours is worse by more than {CLEAR} standard errors in {}{}.",
             of_all(worse.len(), all.len(), "cells"),
-            names(&worse)
+            named(&worse)
         ),
         format!(
             "Ours is better by more than {CLEAR} standard errors in {}{}.",
             of_all(better.len(), all.len(), "cells"),
-            names(&better)
+            named(&better)
         ),
     ];
     if !worse.is_empty() {
@@ -89,6 +81,26 @@ pub fn blocks(study: &Study) -> Vec<String> {
         blocks.push(explanation(study, &worse));
     }
     blocks
+}
+
+/// Which cells: the shares of mislinked rows at each R².
+fn named(cells: &[&Paired]) -> String {
+    let mut by_r2: Vec<(&str, Vec<String>)> = Vec::new();
+    for setting in cells.iter().map(|paired| &paired.setting) {
+        match by_r2.last_mut() {
+            Some((r2, shares)) if *r2 == setting.r2 => shares.push(setting.mislinked_percent()),
+            _ => by_r2.push((&setting.r2, vec![setting.mislinked_percent()])),
+        }
+    }
+    let named: Vec<String> = by_r2
+        .iter()
+        .map(|(r2, shares)| format!("R² = {r2} with {} mislinked", words(shares)))
+        .collect();
+    if named.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", named.join("; "))
+    }
 }
 
 fn rate(study: &Study, paired: &Paired, method: &str) -> Option<f64> {
@@ -121,7 +133,7 @@ fn losing_cells(study: &Study, worse: &[&Paired]) -> String {
     format!("{text}\n\n{}", table(&headings, &rows))
 }
 
-/// Why ours loses where it loses, as far as the estimated rates bear it out.
+/// Why ours loses where it loses, as far as the estimated rates bear it out. Reasons that they do not bear out are left out.
 fn explanation(study: &Study, worse: &[&Paired]) -> String {
     let truth = |paired: &Paired| paired.setting.mislinked.parse::<f64>().ok();
     let count = |holds: &dyn Fn(&Paired) -> Option<bool>| {
@@ -129,27 +141,20 @@ fn explanation(study: &Study, worse: &[&Paired]) -> String {
         held.count()
     };
     let too_many = count(&|paired| Some(rate(study, paired, "ours")? > truth(paired)?));
-    let too_few = count(&|paired| Some(rate(study, paired, "mixture")? < truth(paired)?));
-    let r2: Vec<f64> = worse
-        .iter()
-        .filter_map(|paired| paired.setting.r2.parse().ok())
-        .collect();
-    let things = "of them";
+    let collapsed = count(&|paired| Some(rate(study, paired, "mixture")? < 0.5 * truth(paired)?));
+    let total = worse.len();
     let mut text = format!(
-        "R² is {} in {}. Ours estimates a rate above the true one in {too_many} {things}, the mixture one below it in {too_few}.",
-        range(&r2, 3),
-        if worse.len() == 1 {
-            "this cell".to_string()
-        } else {
-            format!("these {}", plural(worse.len(), "cell"))
-        },
+        "Cells of these in which ours estimates a rate above the true one: {too_many} of {total}; in which the mixture estimates less than half of the true one: {collapsed} of {total}."
     );
-    if 2 * too_many > worse.len() {
-        text += " A weak regression says little about which rows are mislinked, so it leaves the rate open. The uniform prior on the rate then lets the posterior move too many rows, and each row that is moved for its fit \
-                 exaggerates the coefficients a little.";
+    let explained = 2 * too_many > total;
+    if explained {
+        text += " A weak regression says little about which rows are mislinked, so it leaves the rate open. The uniform prior on the rate then lets the posterior move too many rows, and rows that are moved because they then fit \
+                 better pull the coefficients away from the truth.";
     }
-    if 2 * too_few > worse.len() {
-        text += " The mixture's estimate of the rate is a point, and in weak regressions it tends to collapse towards 0. That happens to be near the truth when few rows are mislinked: the mixture is then nearly least squares.";
+    if 2 * collapsed > total {
+        text += " The mixture's rate is a point estimate, which collapses towards 0 in these cells and leaves the mixture close to least squares. That happens to be near the truth when few rows are mislinked.";
+    } else if !explained {
+        text += " The estimated rates do not explain the difference.";
     }
     text
 }

@@ -3,7 +3,7 @@
 use unshuffle::plot::{Axis, Figure, HeatCell, Mark, Panel};
 
 use super::Section;
-use super::format::{fixed, percent, ratio, significant, table};
+use super::format::{fixed, percent, ratio, table};
 use super::losses;
 use super::results::{Rows, Study};
 
@@ -34,14 +34,6 @@ impl Setting {
 
     pub fn mislinked_percent(&self) -> String {
         percent(self.mislinked.parse().ok())
-    }
-
-    pub fn name(&self) -> String {
-        format!(
-            "R² = {} with {} mislinked",
-            self.r2,
-            self.mislinked_percent()
-        )
     }
 }
 
@@ -77,6 +69,16 @@ pub fn section(study: &Study) -> Section {
         section.add(block);
     }
     section
+}
+
+/// Two decimals, or two digits of what is small.
+fn shown(ratio: f64) -> String {
+    let decimals = match ratio {
+        small if small < 0.01 => 4,
+        small if small < 0.1 => 3,
+        _ => 2,
+    };
+    format!("{ratio:.decimals$}")
 }
 
 fn all_cells(study: &Study) -> String {
@@ -122,7 +124,7 @@ fn figure(study: &Study) -> Figure {
                 x: place(&r2, &setting.r2),
                 y: place(&mislinked, &setting.mislinked),
                 value: ratio.log10(),
-                text: Some(significant(ratio, 2)),
+                text: Some(shown(ratio)),
             });
         }
         let below = cells.iter().filter(|cell| cell.value < 0.0).count();
