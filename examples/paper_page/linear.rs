@@ -67,6 +67,9 @@ pub fn section(study: &Study) -> Section {
     section.show("beta_posterior.svg", linear_figures::beta_posterior(study));
     section.add("Intervals hold 90 % of the posterior, the thick part 50 %; the mark is the median. The y axes differ: each panel has its own range.");
     section.show("pi_mean.svg", linear_figures::pi_mean(study));
+    section.add(
+        "Row i shows with which probability its response belongs to each place. A row whose colour is spread over many places looks white: with n places each has 1/n.",
+    );
     section
 }
 
