@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test setup bench lint clean
+.PHONY: demo test setup paper bench lint clean
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -20,6 +20,20 @@ $(VENV)/ok: scripts/requirements.txt
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
+
+# The studies of the paper and the one beyond it, then docs/paper.md. Tasks that are done are not run again.
+STUDIES := linear quantile timing contraction when_it_pays
+RESULTS := results.csv timing.csv coefficients.csv pi_corner.csv study.json
+
+paper: setup
+	cargo build --release
+	set -e; for study in $(STUDIES); do \
+	  folder=paper/$$study; [ $$study != when_it_pays ] || folder=$$study; \
+	  target/release/unshuffle study configs/$$folder.json; \
+	  mkdir -p docs/paper/$$study; \
+	  for file in $(RESULTS); do cp out/$$folder/$$file docs/paper/$$study/; done; \
+	done
+	cargo run --example paper_page
 
 bench: setup
 	cargo bench --bench permutation

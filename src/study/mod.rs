@@ -29,6 +29,7 @@ use crate::simulate::SimulateError;
 
 pub use collect::{CellMetric, Collected};
 pub use config::{Cell, Estimator, LinksUsed, Study};
+pub use metrics::{CONTRACTION_D, CONTRACTION_T, epsilon2, radius};
 pub use plan::{Task, check_plan, tasks, write_plan};
 pub use programs::Programs;
 pub use run::{RunCounts, StudyObserver, run};
