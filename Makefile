@@ -28,10 +28,9 @@ RESULTS := results.csv timing.csv coefficients.csv pi_corner.csv study.json
 paper: setup
 	cargo build --release
 	set -e; for study in $(STUDIES); do \
-	  folder=paper/$$study; [ $$study != when_it_pays ] || folder=$$study; \
-	  target/release/unshuffle study configs/$$folder.json; \
+	  target/release/unshuffle study configs/paper/$$study.json; \
 	  mkdir -p docs/paper/$$study; \
-	  for file in $(RESULTS); do cp out/$$folder/$$file docs/paper/$$study/; done; \
+	  for file in $(RESULTS); do cp out/paper/$$study/$$file docs/paper/$$study/; done; \
 	done
 	cargo run --example paper_page
 
