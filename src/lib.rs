@@ -18,6 +18,7 @@ pub mod links_summary;
 pub mod model;
 pub mod permutation;
 pub mod plot;
+pub mod report;
 pub mod rng;
 pub mod run;
 pub mod simulate;

@@ -34,6 +34,16 @@ pub struct RowLinks {
     pub partners: Vec<(usize, f64)>,
 }
 
+/// What rows.csv says of each row besides its links.
+#[derive(Debug, Clone, Copy)]
+pub struct RowValues<'a> {
+    /// The user's names of the rows.
+    pub ids: Option<&'a [String]>,
+    pub response: &'a [f64],
+    /// What the predictors of each row predict, where the program has coefficients.
+    pub fitted: Option<&'a [f64]>,
+}
+
 impl LinksSummary {
     /// None where the fit has no draws, or no links files because every link stayed as it was.
     pub fn read(
@@ -120,17 +130,18 @@ impl LinksSummary {
     }
 
     /// Writes rows.csv and pi_mean.csv.
-    pub fn write(&self, folder: &Path, ids: Option<&[String]>) -> Result<(), DrawsError> {
+    pub fn write(&self, folder: &Path, rows: &RowValues) -> Result<(), DrawsError> {
         let write = |name: &str, text: io::Result<Vec<u8>>| {
             let path = folder.join(name);
             text.and_then(|text| fs::write(&path, text))
                 .map_err(|source| DrawsError::Write { path, source })
         };
-        write("rows.csv", self.rows_csv(ids))?;
+        write("rows.csv", self.rows_csv(rows))?;
         write("pi_mean.csv", self.pi_mean_csv())
     }
 
-    fn rows_csv(&self, ids: Option<&[String]>) -> io::Result<Vec<u8>> {
+    fn rows_csv(&self, rows: &RowValues) -> io::Result<Vec<u8>> {
+        let ids = rows.ids;
         let mut writer = csv::Writer::from_writer(Vec::new());
         let mut header = vec!["row".to_string()];
         header.extend(ids.map(|_| "id".to_string()));
@@ -138,6 +149,13 @@ impl LinksSummary {
         for k in 2..=NUM_PARTNERS {
             header.extend([format!("link_{k}"), format!("p_{k}")]);
         }
+        header.push("response".into());
+        header.extend(
+            rows.fitted
+                .map(|_| ["fitted".into(), "fitted_best".into()])
+                .into_iter()
+                .flatten(),
+        );
         writer.write_record(&header)?;
         for row in 0..self.num_rows() {
             let links = self.row(row);
@@ -152,6 +170,11 @@ impl LinksSummary {
                     }
                     None => record.extend([String::new(), String::new()]),
                 }
+            }
+            record.push(format_float(rows.response[row]));
+            if let Some(fitted) = rows.fitted {
+                let best = links.partners.first().map_or(row, |(column, _)| *column);
+                record.extend([row, best].map(|place| format_float(fitted[place])));
             }
             writer.write_record(&record)?;
         }
@@ -250,8 +273,22 @@ mod tests {
         let first = summary.row(0);
         assert_eq!(first.p_moved, 0.75);
         assert_eq!(first.partners, [(1, 0.5), (0, 0.25), (2, 0.25)]);
-        let rows = String::from_utf8(summary.rows_csv(None).unwrap()).unwrap();
-        assert_eq!(rows.lines().nth(1), Some("1,0.75,0.25,2,0.5,1,0.25,3,0.25"));
+        let values = RowValues {
+            ids: None,
+            response: &[0.5, 1.0, 2.0],
+            fitted: Some(&[10.0, 11.0, 12.0]),
+        };
+        let rows = String::from_utf8(summary.rows_csv(&values).unwrap()).unwrap();
+        assert_eq!(
+            rows.lines().next(),
+            Some(
+                "row,p_moved,p_right,best_link,p_best,link_2,p_2,link_3,p_3,response,fitted,fitted_best"
+            )
+        );
+        assert_eq!(
+            rows.lines().nth(1),
+            Some("1,0.75,0.25,2,0.5,1,0.25,3,0.25,0.5,10,11")
+        );
         let mean = String::from_utf8(summary.pi_mean_csv().unwrap()).unwrap();
         assert_eq!(
             mean.lines().filter(|line| line.starts_with("2,")).count(),

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use ndarray::ArrayView1;
 use serde::Deserialize;
 
 use crate::chain::Drift;
+use crate::data::Dataset;
 use crate::diagnostics::{ChainRecord, Finding, RunRecord, SummaryRow, Worst, check, summarize};
 use crate::draws::ChainDraws;
 
@@ -39,6 +41,17 @@ fn reported_name(column: &str) -> Option<&str> {
         "mismatch_rate__" => Some("mismatch_rate"),
         _ => (!column.ends_with("__")).then_some(column),
     }
+}
+
+/// X times the posterior mean of `beta`; None for a program without one `beta` for each column of X.
+pub fn fitted_values(rows: &[SummaryRow], data: &Dataset) -> Option<Vec<f64>> {
+    let beta: Option<Vec<f64>> = (1..=data.x.ncols())
+        .map(|k| {
+            let name = format!("beta.{k}");
+            rows.iter().find(|row| row.name == name)?.mean
+        })
+        .collect();
+    Some(data.x.dot(&ArrayView1::from(&beta?)).to_vec())
 }
 
 /// Chains, by number, whose warm-up ended before their links had settled.

@@ -8,6 +8,7 @@ use crate::compare::CompareError;
 use crate::config::ConfigError;
 use crate::draws::DrawsError;
 use crate::fit::FitError;
+use crate::report::ReportError;
 use crate::simulate::SimulateError;
 use crate::stan::StanError;
 
@@ -101,6 +102,16 @@ impl From<DrawsError> for Failure {
 impl From<CompareError> for Failure {
     fn from(error: CompareError) -> Failure {
         Failure::new(2, error)
+    }
+}
+
+impl From<ReportError> for Failure {
+    fn from(error: ReportError) -> Failure {
+        match error {
+            ReportError::Draws(error) => error.into(),
+            ReportError::Config(error) => error.into(),
+            other => Failure::new(2, other),
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::compare;
 use crate::config;
 use crate::diagnostics::Finding;
 use crate::fit::{Prepared, check_output, prepare};
+use crate::report;
 use crate::stan::{BuildObserver, Cache, Compiler, StanError, Toolchain, shipped_names};
 
 #[derive(Debug, Args)]
@@ -122,9 +123,15 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let fitted = prepared.fit(args.threads, &stop, &progress)?;
     progress.finish();
     let baselines = compare::baselines(&prepared.data, &baselines(&prepared.config, args.compare));
-    if args.compare && comparable {
+    if comparable {
         compare::write_baselines(&prepared.config.output, &baselines)?;
     }
+    let report = if fitted.summary.is_empty() {
+        None
+    } else {
+        prepared.save_predictive(&fitted)?;
+        Some(report::write(&prepared.config.output)?)
+    };
     if !args.quiet && !fitted.summary.is_empty() {
         saved::print_summary(&fitted.summary);
         println!();
@@ -142,6 +149,9 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
         return Err(Failure::interrupted());
     }
     println!("Sampled in {:.1} s. Results: {output}", fitted.seconds);
+    if let Some(report) = report {
+        println!("Report: {}", tidy(&report));
+    }
     if args.strict && fitted.findings.iter().any(Finding::is_problem) {
         return Err(Failure::diagnostics());
     }

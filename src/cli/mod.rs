@@ -44,6 +44,8 @@ enum Command {
     Summary(saved::SummaryArgs),
     /// Say whether a finished fit can be trusted, from its saved files
     Diagnose(saved::DiagnoseArgs),
+    /// Write report.html again, from a finished fit's saved files
+    Report(saved::ReportArgs),
     /// Write data with known wrong links, the truth about them, and a config that fits them
     Simulate(Box<simulate::SimulateArgs>),
     /// Run a grid of simulated fits: all of it, or `plan`, `run` and `collect` apart
@@ -91,6 +93,7 @@ pub fn main() -> ExitCode {
         Command::Compile(args) => compile::compile(args),
         Command::Summary(args) => saved::summary(args),
         Command::Diagnose(args) => saved::diagnose(args),
+        Command::Report(args) => saved::report(args),
         Command::Simulate(args) => simulate::simulate(*args),
         Command::Study(args) => study::study(*args),
         Command::Init(args) => init::init(args),

@@ -9,6 +9,7 @@ use crate::compare::{self, Estimate};
 use crate::diagnostics::{Finding, SummaryRow, text_table};
 use crate::draws::read_output;
 use crate::links_summary::LinksSummary;
+use crate::report;
 use crate::summary;
 
 #[derive(Debug, Args)]
@@ -35,6 +36,18 @@ pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
         println!();
         print_comparison(&all);
     }
+    Ok(())
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// The output folder of a fit
+    folder: PathBuf,
+}
+
+pub(super) fn report(args: ReportArgs) -> Result<(), Failure> {
+    let path = report::write(&args.folder)?;
+    println!("Report: {}", path.display());
     Ok(())
 }
 

@@ -24,7 +24,7 @@ const Z_90: f64 = 1.644_853_626_951_472_7;
 const MISMATCH_RATE: &str = "mismatch_rate";
 
 /// How this program's own estimates are called among the methods.
-const UNSHUFFLE: &str = "unshuffle";
+pub const UNSHUFFLE: &str = "unshuffle";
 const TRUTH: &str = "truth";
 
 /// What one method makes of one coefficient.

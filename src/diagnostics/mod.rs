@@ -5,6 +5,7 @@
 
 mod chains;
 mod checks;
+mod density;
 mod energy;
 mod ess;
 mod fft;
@@ -22,6 +23,7 @@ mod summary_table;
 mod reference;
 
 pub use checks::{ChainRecord, RunRecord, check};
+pub use density::{density, grid};
 pub use energy::e_bfmi;
 pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use finding::{Finding, Names, Worst};

@@ -1,6 +1,7 @@
 //! A fit from config to output: prepare (all that `check` does), sample, summarise.
 
 mod output;
+mod predictive;
 mod prepare;
 
 use std::fs;
@@ -17,14 +18,15 @@ use crate::config::ConfigError;
 use crate::data::DataError;
 use crate::diagnostics::{Finding, SummaryRow, write_csv};
 use crate::draws::{ChainDraws, DrawsError, read_output};
-use crate::links_summary::LinksSummary;
+use crate::links_summary::{LinksSummary, RowValues};
 use crate::model::{AgreementError, ModelError};
 use crate::run::Run;
 use crate::stan::StanError;
 use crate::summary;
 
 pub use output::check_output;
-use output::{clear_output, write};
+use output::{clear_output, write, write_text};
+pub use predictive::Predictive;
 pub use prepare::{Prepared, Program, prepare, prior_kind, stan_source};
 
 #[derive(Debug, Error)]
@@ -83,6 +85,7 @@ impl Prepared {
         let output = &self.config.output;
         clear_output(output)?;
         write(&output.join("config.json"), &self.resolved_config())?;
+        write_text(&output.join("model.stan"), &self.program)?;
         let start = Instant::now();
         let run = Run {
             config: &self.config,
@@ -105,7 +108,15 @@ impl Prepared {
         let mut findings = summary::findings(&chains, &rows);
         let links = LinksSummary::read(output, &chains, self.data.num_rows())?;
         if let Some(links) = &links {
-            links.write(output, self.data.row_ids.as_deref())?;
+            let fitted = summary::fitted_values(&rows, &self.data);
+            links.write(
+                output,
+                &RowValues {
+                    ids: self.data.row_ids.as_deref(),
+                    response: &self.data.response,
+                    fitted: fitted.as_deref(),
+                },
+            )?;
             findings.extend(links.findings());
         }
         let drifts = outcomes
@@ -144,6 +155,7 @@ impl Prepared {
             "unshuffle": env!("CARGO_PKG_VERSION"),
             "stan": self.model.stan_version(),
             "toolchain": self.toolchain,
+            "data_sha256": self.data_sha256,
         });
         value
     }

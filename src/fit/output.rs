@@ -41,7 +41,9 @@ pub(super) fn clear_output(output: &Path) -> Result<(), FitError> {
     Ok(())
 }
 
-const OUTPUT_FILES: [&str; 7] = [
+const OUTPUT_FILES: [&str; 9] = [
+    "model.stan",
+    "predictive.json",
     "config.json",
     "rows.csv",
     "pi_mean.csv",
@@ -53,7 +55,11 @@ const OUTPUT_FILES: [&str; 7] = [
 
 pub(super) fn write(path: &Path, value: &Value) -> Result<(), FitError> {
     let text = serde_json::to_string_pretty(value).expect("JSON values are printable");
-    fs::write(path, text + "\n").map_err(|source| FitError::Write {
+    write_text(path, &(text + "\n"))
+}
+
+pub(super) fn write_text(path: &Path, text: &str) -> Result<(), FitError> {
+    fs::write(path, text).map_err(|source| FitError::Write {
         path: path.to_path_buf(),
         source,
     })

@@ -1,10 +1,12 @@
 //! Everything before sampling: data, program, model, and the check that both steps mean the same likelihood.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use bridgestan::StanLibrary;
 use rand::{Rng, RngCore};
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 use super::FitError;
 use crate::config::{self, Config, Family, Init, ModelSource, read_init};
@@ -20,7 +22,11 @@ pub struct Prepared {
     pub data: Dataset,
     pub model: StanModel,
     pub prior: Prior,
+    /// The text of the Stan program.
+    pub program: String,
     pub toolchain: String,
+    /// None for data that came from no file.
+    pub data_sha256: Option<String>,
 }
 
 /// Everything before sampling: reads the data, checks and compiles the program, builds the model.
@@ -28,13 +34,25 @@ pub fn prepare(config: Config, compiler: &Compiler) -> Result<Prepared, FitError
     refuse_unhonoured(&config)?;
     let data = data::read(&config.data)?;
     let program = Program::compile(&config.model, compiler)?;
-    program.with_data(config, data)
+    let data_sha256 = file_sha256(&config.data.file);
+    let prepared = program.with_data(config, data)?;
+    Ok(Prepared {
+        data_sha256,
+        ..prepared
+    })
+}
+
+fn file_sha256(file: &Path) -> Option<String> {
+    let bytes = std::fs::read(file).ok()?;
+    let digest = Sha256::digest(&bytes);
+    Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// A compiled Stan program, waiting for data.
 pub struct Program {
     library: Arc<StanLibrary>,
     label: String,
+    text: String,
     takes_alpha: bool,
     toolchain: String,
 }
@@ -50,6 +68,7 @@ impl Program {
         Ok(Program {
             library: StanModel::open_library(&compiled.library)?,
             label: source.label,
+            text: source.text,
             takes_alpha: info.is_none_or(|info| info.inputs.contains_key("alpha")),
             toolchain: compiler.toolchain.describe(),
         })
@@ -95,7 +114,9 @@ impl Program {
             data,
             model,
             prior,
+            program: self.text.clone(),
             toolchain: self.toolchain.clone(),
+            data_sha256: None,
         })
     }
 }

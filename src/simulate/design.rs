@@ -149,7 +149,7 @@ impl Design {
 }
 
 impl Errors {
-    pub(super) fn sample(self, rng: &mut impl Rng) -> f64 {
+    pub(crate) fn sample(self, rng: &mut impl Rng) -> f64 {
         match self {
             Errors::Normal => StandardNormal.sample(rng),
             // The inverse of the distribution function at one uniform number.

@@ -1,0 +1,105 @@
+//! A posterior predictive check: the density of the responses beside those of data sets drawn from the fit.
+
+use ndarray::ArrayView1;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::output::write_text;
+use super::{FitError, Fitted, Prepared};
+use crate::config::{Family, ModelSource, Update};
+use crate::diagnostics::{density, grid};
+use crate::rng;
+use crate::simulate::Errors;
+
+const NUM_REPLICATED: usize = 30;
+const NUM_POINTS: usize = 120;
+/// Chains count from 1 and the agreement check has the last stream.
+const STREAM: usize = usize::MAX - 1;
+
+/// Densities on one grid.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Predictive {
+    pub grid: Vec<f64>,
+    pub observed: Vec<f64>,
+    pub replicated: Vec<Vec<f64>>,
+}
+
+impl Prepared {
+    /// Writes predictive.json, where there is one to write.
+    pub fn save_predictive(&self, fitted: &Fitted) -> Result<(), FitError> {
+        let Some(predictive) = self.predictive(fitted) else {
+            return Ok(());
+        };
+        let text = serde_json::to_string(&predictive).expect("plain JSON");
+        write_text(&self.config.output.join("predictive.json"), &text)
+    }
+
+    /// None where nothing is known of the errors but what the Stan program says.
+    fn predictive(&self, fitted: &Fitted) -> Option<Predictive> {
+        let errors = self.known_errors()?;
+        let mut rng = rng::stream(self.config.sampler.seed, STREAM);
+        let response = &self.data.response;
+        let (low, high) = response
+            .iter()
+            .fold((f64::MAX, f64::MIN), |(low, high), y| {
+                (low.min(*y), high.max(*y))
+            });
+        let margin = 0.15 * (high - low);
+        let grid = grid(low - margin, high + margin, NUM_POINTS);
+        let observed = density(response, &grid)?;
+        let num_draws: usize = fitted.chains.iter().map(|chain| chain.num_draws()).sum();
+        let replicated = (0..NUM_REPLICATED.min(num_draws)).filter_map(|k| {
+            let draw = k * num_draws / NUM_REPLICATED.min(num_draws);
+            let data = self.replicate(fitted, draw, errors, &mut rng)?;
+            density(&data, &grid)
+        });
+        Some(Predictive {
+            replicated: replicated.collect(),
+            grid,
+            observed,
+        })
+    }
+
+    /// The family is checked against the program wherever links move; a shipped program is known anyway.
+    fn known_errors(&self) -> Option<Errors> {
+        let shipped = match &self.config.model.stan {
+            ModelSource::Shipped(name) => {
+                ["linear", "quantile", "student_t"].contains(&name.as_str())
+            }
+            ModelSource::File(_) => false,
+        };
+        let checked = self.config.permutation.update != Update::None;
+        let errors = match self.config.model.family() {
+            Family::Gaussian => Errors::Normal,
+            Family::AsymmetricLaplace { tau } => Errors::AsymmetricLaplace { tau },
+            Family::StudentT { nu } => Errors::StudentT { nu },
+            Family::Stan => return None,
+        };
+        (shipped || checked).then_some(errors)
+    }
+
+    /// One data set from the `index`-th of all draws.
+    fn replicate(
+        &self,
+        fitted: &Fitted,
+        mut index: usize,
+        errors: Errors,
+        rng: &mut impl Rng,
+    ) -> Option<Vec<f64>> {
+        let chain = fitted.chains.iter().find(|chain| {
+            let here = index < chain.num_draws();
+            if !here {
+                index -= chain.num_draws();
+            }
+            here
+        })?;
+        let value = |name: &str| chain.column(name).map(|column| column[index]);
+        let beta: Option<Vec<f64>> = (1..=self.data.x.ncols())
+            .map(|k| value(&format!("beta.{k}")))
+            .collect();
+        let scale = value("sigma2").map(f64::sqrt).or_else(|| value("sigma"))?;
+        let means = self.data.x.dot(&ArrayView1::from(&beta?));
+        let responses = means.iter().map(|mean| mean + scale * errors.sample(rng));
+        Some(responses.collect())
+    }
+}
