@@ -247,6 +247,32 @@ mod tests {
     }
 
     #[test]
+    fn narrow_axes_still_have_two_numbers_where_two_fit() {
+        let axes = [
+            Axis::linear("").range(0.1, 0.9),
+            Axis::linear("").range(123_456.2, 123_456.9),
+            Axis::linear("").range(-0.013, 0.017),
+            Axis::log("").range(3e-7, 4e8),
+        ];
+        for axis in axes {
+            for length in [90.0, 110.0, 160.0] {
+                let shown = labels(&axis, length);
+                let fit = 2.0 * shown.widest() + GAP < 0.6 * length;
+                assert!(
+                    !collide(&shown.labels) && (shown.labels.len() >= 2 || !fit),
+                    "{shown:?}"
+                );
+            }
+            for length in [20.0, 30.0, 60.0] {
+                let span = axis.span(&Extent::new(axis.is_log())).unwrap();
+                let shown = beside(&axis, &span, length, false, 100.0);
+                assert!(distances(&shown).iter().all(|d| *d >= LINE), "{shown:?}");
+                assert!(shown.labels.len() >= 2 || length < 60.0, "{shown:?}");
+            }
+        }
+    }
+
+    #[test]
     fn dense_categories_are_thinned_or_rotated() {
         let numbers = Axis::categories("", (1..=200).map(|k| k.to_string()));
         let shown = labels(&numbers, 300.0);
@@ -269,5 +295,8 @@ mod tests {
         let shown = beside(&axis, &span, 400.0, false, 30.0);
         assert!(shown.labels.len() > 10 && shown.widest() <= 30.0);
         assert!(distances(&shown).iter().all(|d| *d >= LINE));
+        let last = shown.labels.last().unwrap();
+        assert!(last.text.contains('…'));
+        assert!(last.content().starts_with("<title>row "), "{last:?}");
     }
 }

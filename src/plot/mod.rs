@@ -41,6 +41,8 @@ mod theme;
 mod ticks;
 
 #[cfg(test)]
+mod readback;
+#[cfg(test)]
 mod tests;
 
 pub use axis::{Axis, Scale};

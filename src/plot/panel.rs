@@ -95,10 +95,11 @@ impl<'a> Plan<'a> {
     pub fn labels_beside(&self, length: f64, cell_width: f64) -> Labels {
         // Names are cut only where the plot would be left too narrow for its marks.
         let max_width = match (&self.panel.y.scale, &self.heat) {
-            (Scale::Categories(_), None) => (cell_width - 180.0).min(320.0),
-            _ => 0.0,
+            (Scale::Categories(_), None) => {
+                f64::max((cell_width - 180.0).min(320.0), 0.45 * cell_width)
+            }
+            _ => 0.35 * cell_width,
         };
-        let max_width = max_width.max(0.35 * cell_width);
         self.y.map_or_else(Labels::default, |span| {
             labels::beside(&self.panel.y, &span, length, self.heat.is_some(), max_width)
         })

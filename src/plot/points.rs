@@ -115,3 +115,96 @@ impl Compact {
 fn usual_radius(dense: bool) -> f64 {
     if dense { 2.2 } else { 3.2 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::readback::{frames, shown};
+    use crate::plot::{Axis, Figure, Mark, Panel};
+
+    fn figure(mark: Mark) -> String {
+        let axis = || Axis::linear("").range(0.0, 1.0);
+        let panel = Panel::new("").x(axis()).y(axis());
+        Figure::new("", "").panel(panel.mark(mark)).svg()
+    }
+
+    fn cloud(count: usize) -> Vec<(f64, f64)> {
+        let at = |k: usize, step: f64| (k as f64 * step).fract();
+        (0..count).map(|k| (at(k, 0.618), at(k, 0.414))).collect()
+    }
+
+    #[test]
+    fn points_take_less_than_thirty_bytes_each() {
+        for series in (0..8).map(Series) {
+            for count in [301, 400, 401, 2000] {
+                let empty = figure(Mark::points(series, vec![(0.5, 0.5)])).len();
+                let full = figure(Mark::points(series, cloud(count))).len();
+                let each = (full as f64 - empty as f64) / count as f64;
+                assert!(
+                    each < 30.0,
+                    "{each} bytes for each of {count} of {series:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_point_is_drawn_once_where_it_is() {
+        let cloud = cloud(500);
+        let svg = figure(Mark::points(Series(0), cloud.clone()));
+        let [left, top, width, height] = frames(&svg)[0];
+        let paths = svg.split("<path d=\"").skip(1);
+        let dots = paths.flat_map(|path| path.split_once('"').unwrap().0.split_terminator("h0"));
+        let dots: Vec<Point> = dots
+            .filter_map(|dot| dot.strip_prefix('M')?.split_once(' '))
+            .map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap()))
+            .collect();
+        assert_eq!(dots.len(), 500);
+        for (x, y) in cloud {
+            let (x, y) = (left + x * width, top + (1.0 - y) * height);
+            // All numbers are rounded to a tenth.
+            let near = |dot: &Point| (dot.0 - x).abs() < 0.16 && (dot.1 - y).abs() < 0.16;
+            assert!(dots.iter().any(near), "no dot at {x} {y}");
+        }
+    }
+
+    #[test]
+    fn compact_markers_are_centred_like_the_others() {
+        for series in (0..7).map(Series) {
+            let few = figure(Mark::points(series, vec![(0.5, 0.5)]));
+            let many = figure(Mark::points(series, vec![(0.5, 0.5); 301]));
+            let [left, top, width, height] = frames(&many)[0];
+            let start = many.split("<path d=\"M").nth(1).unwrap();
+            let mut start = start.split(['h', 'l']).next().unwrap().split(' ');
+            let mut next = || start.next().unwrap().parse::<f64>().unwrap();
+            let (dx, dy) = (next() - left - width / 2.0, next() - top - height / 2.0);
+            assert!(dx.abs() < 4.2 && dy.abs() < 4.2, "{series:?}: {dx} {dy}");
+            let markers = |svg: &str| svg.matches("<path d=").count();
+            assert!(markers(&few) <= 1 && markers(&many) == LAYERS);
+        }
+    }
+
+    #[test]
+    fn texts_of_points_are_escaped_and_belong_to_them() {
+        let nasty = "row 3: a<b> & \"c\" 'd'";
+        let points = vec![
+            (0.2, 0.2, nasty.to_owned()),
+            (0.4, 0.2, "plain".to_owned()),
+            (9.0, 0.2, "outside".to_owned()),
+            (f64::NAN, 0.2, "nowhere".to_owned()),
+        ];
+        for (series, tag) in [(0, "circle"), (1, "path")] {
+            let svg = figure(Mark::labelled_points(Series(series), points.clone()));
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            // The first is the figure's own.
+            assert_eq!(shown(&document, "title")[1..], [nasty, "plain"]);
+            let labelled = document.descendants().filter(|node| {
+                node.has_tag_name(tag)
+                    && node.parent_element().is_some_and(|parent| {
+                        parent.children().any(|child| child.has_tag_name("title"))
+                    })
+            });
+            assert!(labelled.count() >= 2);
+        }
+    }
+}

@@ -1,5 +1,6 @@
 //! Whole figures: valid, the same every time, and without what cannot be drawn.
 
+use super::readback::frames;
 use super::{Axis, Figure, HeatCell, Interval, Mark, Panel, Series, dodge};
 
 const NAN: f64 = f64::NAN;
@@ -52,6 +53,31 @@ fn small() -> Figure {
         .legend(Series(1), "as linked")
 }
 
+fn forest() -> Figure {
+    let bars = |method: usize| {
+        let bar = |k: usize| Interval {
+            at: k as f64 + dodge(method, 2),
+            low: k as f64 - 1.0,
+            high: k as f64 + 1.0,
+            inner: Some((k as f64 - 0.3, k as f64 + 0.4)),
+            mid: k as f64,
+        };
+        Mark::intervals_across(Series(method), (0..3).map(bar).collect())
+    };
+    let names = ["(Intercept)", "log_income", "mismatch_rate"];
+    Figure::new("A forest", "Three coefficients by two methods.")
+        .width(400.0)
+        .panel(
+            Panel::new("")
+                .x(Axis::linear("coefficient"))
+                .y(Axis::categories("", names).reversed())
+                .mark(Mark::rule_at_x(0.0, ""))
+                .marks([bars(0), bars(1)]),
+        )
+        .legend(Series(0), "unshuffle")
+        .legend(Series(1), "as linked")
+}
+
 fn heat() -> Figure {
     let cell = |row: u32, column: u32| HeatCell {
         x: f64::from(column),
@@ -78,6 +104,7 @@ fn figures_are_as_they_were_when_last_looked_at() {
     for (name, figure, golden) in [
         ("small.svg", small(), include_str!("golden/small.svg")),
         ("heat.svg", heat(), include_str!("golden/heat.svg")),
+        ("forest.svg", forest(), include_str!("golden/forest.svg")),
     ] {
         let drawn = figure.svg();
         if drawn != golden {
@@ -256,6 +283,32 @@ fn left_margins_grow_with_tick_labels() {
             .unwrap()
     };
     assert!(frame_left(100_000.0) > frame_left(0.0) + 20.0);
+}
+
+#[test]
+fn figures_are_as_large_as_asked() {
+    let wide = small().width(1000.0).svg();
+    assert!(wide.contains("viewBox=\"0 0 1000 "));
+    let mut figure = small().columns(4).width(720.0);
+    figure.panels = vec![figure.panels[0].clone().height(55.0); 8];
+    let svg = figure.svg();
+    let frames = frames(&svg);
+    assert_eq!(frames.len(), 8);
+    for [left, _, width, height] in frames {
+        assert_eq!(height, 55.0);
+        assert!(width > 60.0 && left + width < 720.0);
+    }
+}
+
+#[test]
+fn inline_figures_leave_their_style_to_the_page() {
+    for figure in [small(), heat(), forest()] {
+        let (alone, inline) = (figure.svg(), figure.inline_svg());
+        let (start, end) = (alone.find("<style>"), alone.find("</style>\n"));
+        let (start, end) = (start.unwrap(), end.unwrap() + "</style>\n".len());
+        assert_eq!(inline, format!("{}{}", &alone[..start], &alone[end..]));
+        assert!(end - start > 2000);
+    }
 }
 
 #[test]

@@ -209,6 +209,17 @@ mod tests {
     }
 
     #[test]
+    fn pages_are_dark_on_screens_alone_and_else_styled_as_files_are() {
+        let page = page_style();
+        assert_eq!(page.matches("@media").count(), 1);
+        assert!(page.contains("@media screen and (prefers-color-scheme:dark){.us-figure{--us-bg:"));
+        assert_eq!(
+            format!("<style>\n{}</style>\n", page.replace("screen and ", "")),
+            style()
+        );
+    }
+
+    #[test]
     fn series_of_the_same_colour_have_different_markers() {
         let look = |k| (colour_class(Series(k)), marker(Series(k), 0.0, 0.0, 3.0));
         let mut looks: Vec<_> = (0..56).map(look).collect();
