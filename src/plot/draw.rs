@@ -7,12 +7,12 @@ use super::figure::Panel;
 use super::heat::HeatScale;
 use super::layout::Frame;
 use super::legend::lines_marked;
-use super::marks::{Interval, Mark, Series};
+use super::marks::{Mark, Series};
 use super::svg::num;
 use super::theme::{colour_class, dash, marker};
 
 /// Lines and clouds with more points than this are drawn finer.
-const MANY: usize = 400;
+pub(super) const MANY: usize = 400;
 
 /// A panel's marks but for its rules; empty if none of them has anything to show.
 pub(super) fn marks(panel: &Panel, frame: &Frame, x: &Span, y: &Span) -> String {
@@ -26,7 +26,22 @@ pub(super) fn marks(panel: &Panel, frame: &Frame, x: &Span, y: &Span) -> String 
                 dashed,
             } => canvas.line(*series, points, *dashed, lines_marked(panel, *series)),
             Mark::Points { series, points } => canvas.points(*series, points),
-            Mark::Intervals { series, bars } => canvas.intervals(*series, bars),
+            Mark::LabelledPoints { series, points } => canvas.labelled_points(*series, points),
+            Mark::Intervals {
+                series,
+                bars,
+                across,
+            } => canvas.intervals(*series, bars, *across),
+            Mark::Bars {
+                bars,
+                outline: false,
+                ..
+            } => canvas.bars(bars),
+            Mark::Bars {
+                series,
+                bars,
+                outline: true,
+            } => canvas.steps(*series, bars, lines_marked(panel, *series)),
             Mark::Area { points, .. } => canvas.area(points),
             Mark::Heat {
                 cells,
@@ -54,20 +69,21 @@ pub(super) fn marks(panel: &Panel, frame: &Frame, x: &Span, y: &Span) -> String 
     svg
 }
 
-struct Canvas<'a> {
-    frame: &'a Frame,
-    x: &'a Span,
-    y: &'a Span,
+/// A panel's rectangle and what it spans. Points, intervals and bars are drawn in files of their own.
+pub(super) struct Canvas<'a> {
+    pub frame: &'a Frame,
+    pub x: &'a Span,
+    pub y: &'a Span,
 }
 
 impl Canvas<'_> {
     /// Fractions of both axes; none if either value cannot be drawn.
-    fn place(&self, &(x, y): &(f64, f64)) -> Option<Point> {
+    pub fn place(&self, &(x, y): &(f64, f64)) -> Option<Point> {
         Some((self.x.fraction(x)?, self.y.fraction(y)?))
     }
 
     /// Pixels of the points that lie within the panel.
-    fn visible(&self, points: &[(f64, f64)]) -> Vec<Point> {
+    pub fn visible(&self, points: &[(f64, f64)]) -> Vec<Point> {
         let within =
             |&(x, y): &(f64, f64)| Some((self.x.fraction_within(x)?, self.y.fraction_within(y)?));
         let pixel = |(x, y): Point| (self.frame.x(x), self.frame.y(y));
@@ -90,67 +106,31 @@ impl Canvas<'_> {
         };
         let mut svg = format!("<path class=\"{class}\" d=\"{path}\"{dashes}/>\n");
         if marked && !dashed {
-            let visible = self.visible(points);
-            let at = marker_places(series, visible.len());
-            let markers: String = at
-                .map(|k| marker(series, visible[k].0, visible[k].1, 3.4))
-                .collect();
-            svg += &format!("<g class=\"us-fill us-outlined\">{markers}</g>\n");
+            svg += &self.markers(series, points);
         }
         svg
     }
 
-    fn points(&self, series: Series, points: &[(f64, f64)]) -> String {
+    /// Markers at some of a line's points.
+    pub fn markers(&self, series: Series, points: &[(f64, f64)]) -> String {
         let visible = self.visible(points);
-        if visible.is_empty() {
-            return String::new();
-        }
-        let (class, radius) = match visible.len() > MANY {
-            true => ("us-dense", 2.2),
-            false => ("us-points", 3.2),
-        };
-        let markers = visible.iter().map(|&(x, y)| marker(series, x, y, radius));
-        let markers: Vec<String> = markers.collect();
-        format!("<g class=\"{class}\">\n{}\n</g>\n", markers.join("\n"))
+        let at = marker_places(series, visible.len());
+        let markers: String = at
+            .map(|k| marker(series, visible[k].0, visible[k].1, 3.4))
+            .collect();
+        format!("<g class=\"us-fill us-outlined\">{markers}</g>\n")
     }
 
-    fn intervals(&self, series: Series, bars: &[Interval]) -> String {
-        let mut svg = String::new();
-        for bar in bars {
-            let Some(at) = self.x.fraction_within(bar.at) else {
-                continue;
-            };
-            let x = self.frame.x(at);
-            let mut part = |class: &str, low: f64, high: f64| {
-                if let Some((low, high)) = self.visible_part(low, high) {
-                    let (x, low, high) = (num(x), num(low), num(high));
-                    svg += &format!("<path class=\"{class}\" d=\"M{x} {low}V{high}\"/>\n");
-                }
-            };
-            part("us-whisker", bar.low, bar.high);
-            if let Some((low, high)) = bar.inner {
-                part("us-inner", low, high);
-            }
-            if let Some(mid) = self.y.fraction_within(bar.mid) {
-                let dot = marker(series, x, self.frame.y(mid), 4.2);
-                svg += &format!("<g class=\"us-fill us-outlined\">{dot}</g>\n");
-            }
-        }
-        svg
-    }
-
-    /// Pixels of the part of an interval of y that the panel shows.
-    fn visible_part(&self, low: f64, high: f64) -> Option<(f64, f64)> {
-        let (a, b) = (self.y.fraction(low)?, self.y.fraction(high)?);
-        let (bottom, top) = (a.min(b).max(0.0), a.max(b).min(1.0));
-        (bottom <= top).then(|| (self.frame.y(bottom), self.frame.y(top)))
+    /// Where what is filled ends: at zero, or at the end of the axis if zero is not on it.
+    pub fn floor(&self) -> f64 {
+        let end = if self.y.reversed { 1.0 } else { 0.0 };
+        self.y.fraction(0.0).unwrap_or(end).clamp(0.0, 1.0)
     }
 
     fn area(&self, points: &[(f64, f64)]) -> String {
         let places: Vec<Option<Point>> = points.iter().map(|point| self.place(point)).collect();
         let outline = self.path(clip::polyline(places.iter().copied()));
-        let end = if self.y.reversed { 1.0 } else { 0.0 };
-        let floor = self.y.fraction(0.0).unwrap_or(end).clamp(0.0, 1.0);
+        let floor = self.floor();
         let mut shapes = String::new();
         for run in places.split(Option::is_none) {
             let mut corners: Vec<Point> = run.iter().copied().flatten().collect();
@@ -172,7 +152,7 @@ impl Canvas<'_> {
     }
 
     /// Path data through pieces given as fractions; points that round to the same pixel are drawn once.
-    fn path(&self, pieces: Vec<Vec<Point>>) -> String {
+    pub fn path(&self, pieces: Vec<Vec<Point>>) -> String {
         let mut path = String::new();
         for piece in pieces {
             let mut before = String::new();

@@ -16,6 +16,8 @@ pub struct Figure {
     pub description: String,
     /// Panels per row.
     pub columns: usize,
+    /// In pixels; without it 720, or more where many columns need it.
+    pub width: Option<f64>,
     pub panels: Vec<Panel>,
     pub legend: Vec<(Series, String)>,
 }
@@ -25,6 +27,9 @@ pub struct Panel {
     pub title: String,
     pub x: Axis,
     pub y: Axis,
+    /// Of the plot without its titles and labels, in pixels; without it, what suits the columns and the marks. All panels of a row are
+    /// as high as its highest.
+    pub height: Option<f64>,
     /// Drawn in this order, rules on top of the others.
     pub marks: Vec<Mark>,
 }
@@ -44,6 +49,15 @@ impl Figure {
         self
     }
 
+    pub fn width(mut self, width: f64) -> Self {
+        assert!(
+            width.is_finite() && width >= 100.0,
+            "a figure is at least 100 px wide"
+        );
+        self.width = Some(width);
+        self
+    }
+
     pub fn panel(mut self, panel: Panel) -> Self {
         self.panels.push(panel);
         self
@@ -56,8 +70,18 @@ impl Figure {
 
     /// The figure as a whole SVG file, which may also stand inline in an HTML page. The same figure gives the same bytes.
     pub fn svg(&self) -> String {
+        self.drawn(&theme::style())
+    }
+
+    /// As [`Figure::svg`], but for an HTML page that has [`page_style`](super::page_style) once for all its figures.
+    pub fn inline_svg(&self) -> String {
+        self.drawn("")
+    }
+
+    fn drawn(&self, style: &str) -> String {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
-        let width = f64::max(720.0, 240.0 * columns as f64);
+        let usual = f64::max(720.0, 240.0 * columns as f64);
+        let width = self.width.unwrap_or(usual);
         let inner = width - 2.0 * MARGIN;
 
         let mut body = String::new();
@@ -81,9 +105,8 @@ impl Figure {
         let (title, description) = (escape(&self.title), escape(&self.description));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"us-figure\" viewBox=\"0 0 {w} {h}\" width=\"{w}\" height=\"{h}\" \
-             role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<desc>{description}</desc>\n{}\
-             <rect class=\"us-bg\" width=\"{w}\" height=\"{h}\"/>\n{body}</svg>\n",
-            theme::style()
+             role=\"img\" aria-label=\"{title}\">\n<title>{title}</title>\n<desc>{description}</desc>\n{style}\
+             <rect class=\"us-bg\" width=\"{w}\" height=\"{h}\"/>\n{body}</svg>\n"
         )
     }
 }
@@ -103,6 +126,15 @@ impl Panel {
 
     pub fn y(mut self, axis: Axis) -> Self {
         self.y = axis;
+        self
+    }
+
+    pub fn height(mut self, height: f64) -> Self {
+        assert!(
+            height.is_finite() && height >= 20.0,
+            "a panel is at least 20 px high"
+        );
+        self.height = Some(height);
         self
     }
 

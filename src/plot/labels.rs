@@ -1,6 +1,7 @@
 //! Tick labels that do not collide: fewer ticks, or rotated or thinned names of categories.
 
 use super::axis::{Axis, Scale, Span};
+use super::svg::{escape, title};
 use super::text::{shorten_middle, width};
 use super::theme::FONT_SIZE;
 use super::ticks::{self, Tick};
@@ -18,6 +19,8 @@ const MAX_ROTATED: f64 = 130.0;
 pub(super) struct Label {
     pub offset: f64,
     pub text: String,
+    /// What the text was before it was shortened.
+    full: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,6 +65,18 @@ impl Label {
     pub fn width(&self) -> f64 {
         width(&self.text, FONT_SIZE)
     }
+
+    /// What stands in its text element; of a shortened label also the full one, for the pointer that rests on it.
+    pub fn content(&self) -> String {
+        let title = self.full.as_deref().map_or_else(String::new, title);
+        title + &escape(&self.text)
+    }
+
+    fn shortened(self, max_width: f64) -> Self {
+        let text = shorten_middle(&self.text, FONT_SIZE, max_width);
+        let full = (text != self.text).then_some(self.text);
+        Self { text, full, ..self }
+    }
 }
 
 /// Labels below an axis of this length.
@@ -69,16 +84,10 @@ pub(super) fn across(axis: &Axis, span: &Span, length: f64, integers: bool) -> L
     if let Scale::Categories(names) = &axis.scale {
         return categories_across(names, span, length);
     }
-    for max in (2..=8).rev() {
-        let labels = placed(&numbers(span, max, integers), span, length);
-        if !collide(&labels) || max == 2 {
-            return Labels {
-                labels,
-                rotated: false,
-            };
-        }
+    Labels {
+        labels: spaced_numbers(span, length, 8, integers, collide),
+        rotated: false,
     }
-    unreachable!("the last number of ticks is taken as it is")
 }
 
 /// Labels beside an axis of this length, none wider than `max_width`.
@@ -91,20 +100,46 @@ pub(super) fn beside(
 ) -> Labels {
     let labels = match &axis.scale {
         Scale::Categories(names) => {
-            let short = |name: &String| shorten_middle(name, FONT_SIZE, max_width);
-            let ticks = named(&names.iter().map(short).collect::<Vec<_>>());
-            let labels = placed(&ticks, span, length);
-            thinned(labels, LINE)
+            let labels = thinned(placed(&named(names), span, length), LINE);
+            let short = |label: Label| label.shortened(max_width);
+            labels.into_iter().map(short).collect()
         }
         _ => {
             let max = ((length / 34.0) as usize).clamp(3, 8);
-            placed(&numbers(span, max, integers), span, length)
+            let too_close = |labels: &[Label]| {
+                let mut pairs = labels.windows(2);
+                pairs.any(|pair| (pair[1].offset - pair[0].offset).abs() < LINE)
+            };
+            spaced_numbers(span, length, max, integers, too_close)
         }
     };
     Labels {
         labels,
         rotated: false,
     }
+}
+
+/// As many ticks up to `max` as do not collide, and two of them if possible: one alone tells nothing of the scale.
+fn spaced_numbers(
+    span: &Span,
+    length: f64,
+    max: usize,
+    integers: bool,
+    collide: impl Fn(&[Label]) -> bool,
+) -> Vec<Label> {
+    let ticks = |max| placed(&numbers(span, max, integers), span, length);
+    let fits = |labels: &Vec<Label>| labels.len() >= 2 && !collide(labels);
+    if let Some(labels) = (2..=max).rev().map(ticks).find(fits) {
+        return labels;
+    }
+    let mut labels = ticks(8);
+    if labels.len() > 2 {
+        labels.drain(1..labels.len() - 1);
+    }
+    if collide(&labels) {
+        labels.truncate(1);
+    }
+    labels
 }
 
 fn numbers(span: &Span, max: usize, integers: bool) -> Vec<Tick> {
@@ -128,6 +163,7 @@ fn placed(ticks: &[Tick], span: &Span, length: f64) -> Vec<Label> {
         Some(Label {
             offset: span.fraction_within(tick.value)? * length,
             text: tick.label.clone(),
+            full: None,
         })
     };
     ticks.iter().filter_map(place).collect()
@@ -150,12 +186,10 @@ fn categories_across(names: &[String], span: &Span, length: f64) -> Labels {
             rotated: false,
         };
     }
-    let mut labels = thinned(labels, LINE / SLOPE);
-    for label in &mut labels {
-        label.text = shorten_middle(&label.text, FONT_SIZE, MAX_ROTATED);
-    }
+    let labels = thinned(labels, LINE / SLOPE);
+    let short = |label: Label| label.shortened(MAX_ROTATED);
     Labels {
-        labels,
+        labels: labels.into_iter().map(short).collect(),
         rotated: true,
     }
 }
@@ -213,6 +247,32 @@ mod tests {
     }
 
     #[test]
+    fn narrow_axes_still_have_two_numbers_where_two_fit() {
+        let axes = [
+            Axis::linear("").range(0.1, 0.9),
+            Axis::linear("").range(123_456.2, 123_456.9),
+            Axis::linear("").range(-0.013, 0.017),
+            Axis::log("").range(3e-7, 4e8),
+        ];
+        for axis in axes {
+            for length in [90.0, 110.0, 160.0] {
+                let shown = labels(&axis, length);
+                let fit = 2.0 * shown.widest() + GAP < 0.6 * length;
+                assert!(
+                    !collide(&shown.labels) && (shown.labels.len() >= 2 || !fit),
+                    "{shown:?}"
+                );
+            }
+            for length in [20.0, 30.0, 60.0] {
+                let span = axis.span(&Extent::new(axis.is_log())).unwrap();
+                let shown = beside(&axis, &span, length, false, 100.0);
+                assert!(distances(&shown).iter().all(|d| *d >= LINE), "{shown:?}");
+                assert!(shown.labels.len() >= 2 || length < 60.0, "{shown:?}");
+            }
+        }
+    }
+
+    #[test]
     fn dense_categories_are_thinned_or_rotated() {
         let numbers = Axis::categories("", (1..=200).map(|k| k.to_string()));
         let shown = labels(&numbers, 300.0);
@@ -235,5 +295,8 @@ mod tests {
         let shown = beside(&axis, &span, 400.0, false, 30.0);
         assert!(shown.labels.len() > 10 && shown.widest() <= 30.0);
         assert!(distances(&shown).iter().all(|d| *d >= LINE));
+        let last = shown.labels.last().unwrap();
+        assert!(last.text.contains('…'));
+        assert!(last.content().starts_with("<title>row "), "{last:?}");
     }
 }

@@ -85,8 +85,12 @@ impl Look {
                         look.solid = true;
                         look.marker |= lines_marked;
                     }
-                    Mark::Area { .. } => look.area = true,
-                    Mark::Points { .. } => look.marker = true,
+                    Mark::Bars { outline: true, .. } => {
+                        look.solid = true;
+                        look.marker |= lines_marked;
+                    }
+                    Mark::Area { .. } | Mark::Bars { .. } => look.area = true,
+                    Mark::Points { .. } | Mark::LabelledPoints { .. } => look.marker = true,
                     Mark::Intervals { .. } => {
                         look.solid = true;
                         look.marker = true;
@@ -137,12 +141,18 @@ pub(super) fn lines_marked(panel: &Panel, series: Series) -> bool {
             dashed: false,
             points,
         } if MARKED_LENGTHS.contains(&points.len()) => Some(*series),
+        Mark::Bars {
+            series,
+            outline: true,
+            bars,
+        } if MARKED_LENGTHS.contains(&bars.len()) => Some(*series),
         _ => None,
     };
     let lines: Vec<Series> = panel.marks.iter().filter_map(solid).collect();
-    let has_points = panel
-        .marks
-        .iter()
-        .any(|mark| matches!(mark, Mark::Points { series: s, .. } if *s == series));
+    let is_points = |mark: &Mark| match mark {
+        Mark::Points { series: s, .. } | Mark::LabelledPoints { series: s, .. } => *s == series,
+        _ => false,
+    };
+    let has_points = panel.marks.iter().any(is_points);
     lines.contains(&series) && lines.iter().any(|other| *other != series) && !has_points
 }

@@ -6,7 +6,7 @@ use super::axis::Extent;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Series(pub usize);
 
-/// A vertical interval at a place of the x axis: whiskers, a thicker inner part, a dot.
+/// An interval of y at a place of the x axis, or of x at a place of the y axis if it goes across: whiskers, a thicker inner part, a dot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     pub at: f64,
@@ -38,9 +38,23 @@ pub enum Mark {
         series: Series,
         points: Vec<(f64, f64)>,
     },
+    /// Points with a text each, shown when the pointer rests on them.
+    LabelledPoints {
+        series: Series,
+        points: Vec<(f64, f64, String)>,
+    },
     Intervals {
         series: Series,
         bars: Vec<Interval>,
+        /// Horizontal, as in a forest plot.
+        across: bool,
+    },
+    /// From `low` to `high` along x, `height` up from zero: a histogram, or as an outline one of several that overlay.
+    Bars {
+        series: Series,
+        /// Low, high, height.
+        bars: Vec<(f64, f64, f64)>,
+        outline: bool,
     },
     /// Filled from the line down to zero, or to the end of the axis if zero is not on it: a density.
     Area {
@@ -83,8 +97,44 @@ impl Mark {
         Self::Points { series, points }
     }
 
+    pub fn labelled_points(series: Series, points: Vec<(f64, f64, String)>) -> Self {
+        Self::LabelledPoints { series, points }
+    }
+
     pub fn intervals(series: Series, bars: Vec<Interval>) -> Self {
-        Self::Intervals { series, bars }
+        Self::Intervals {
+            series,
+            bars,
+            across: false,
+        }
+    }
+
+    /// A forest plot: names as categories down the side, each `Interval::at` a place among them. Where the axis of names is
+    /// [reversed](super::Axis::reversed), the first name is on top, and so is the first of several that are [dodged](dodge).
+    pub fn intervals_across(series: Series, bars: Vec<Interval>) -> Self {
+        Self::Intervals {
+            series,
+            bars,
+            across: true,
+        }
+    }
+
+    /// Filled bars; each is low, high, height.
+    pub fn bars(series: Series, bars: Vec<(f64, f64, f64)>) -> Self {
+        Self::Bars {
+            series,
+            bars,
+            outline: false,
+        }
+    }
+
+    /// The outline of bars alone, as a line in steps.
+    pub fn steps(series: Series, bars: Vec<(f64, f64, f64)>) -> Self {
+        Self::Bars {
+            series,
+            bars,
+            outline: true,
+        }
     }
 
     pub fn area(series: Series, points: Vec<(f64, f64)>) -> Self {
@@ -133,7 +183,9 @@ impl Mark {
         match self {
             Self::Line { series, .. }
             | Self::Points { series, .. }
+            | Self::LabelledPoints { series, .. }
             | Self::Intervals { series, .. }
+            | Self::Bars { series, .. }
             | Self::Area { series, .. } => Some(*series),
             Self::Heat { .. } | Self::Rule { .. } => None,
         }
@@ -143,20 +195,38 @@ impl Mark {
     pub(super) fn reach(&self, x: &mut Extent, y: &mut Extent) {
         match self {
             Self::Line { points, .. } | Self::Points { points, .. } => {
-                reach_points(points, x, y);
+                reach_points(points.iter().copied(), x, y);
+            }
+            Self::LabelledPoints { points, .. } => {
+                reach_points(points.iter().map(|&(px, py, _)| (px, py)), x, y);
             }
             Self::Area { points, .. } => {
-                reach_points(points, x, y);
+                reach_points(points.iter().copied(), x, y);
                 if !points.is_empty() {
                     y.edge(0.0);
                 }
             }
-            Self::Intervals { bars, .. } => {
+            Self::Intervals { bars, across, .. } => {
+                let (place, reached) = if *across { (y, x) } else { (x, y) };
                 for bar in bars.iter().filter(|bar| bar.at.is_finite()) {
-                    x.value(bar.at);
+                    place.value(bar.at);
                     let (inner_low, inner_high) = bar.inner.unwrap_or((bar.mid, bar.mid));
                     for value in [bar.low, inner_low, bar.mid, inner_high, bar.high] {
-                        y.value(value);
+                        reached.value(value);
+                    }
+                }
+            }
+            Self::Bars { bars, .. } => {
+                let finite = |b: &&(f64, f64, f64)| [b.0, b.1, b.2].iter().all(|v| v.is_finite());
+                let empty = bars.iter().all(|bar| bar.2 == 0.0);
+                for &(low, high, height) in bars.iter().filter(finite) {
+                    x.edge(low);
+                    x.edge(high);
+                    y.value(height);
+                    y.edge(0.0);
+                    // Where there is nothing but empty bins, zero still is at the bottom.
+                    if empty {
+                        y.edge(1.0);
                     }
                 }
             }
@@ -177,11 +247,9 @@ impl Mark {
 }
 
 /// A point counts only as a whole: one without a finite y is not drawn, so its x needs no room.
-fn reach_points(points: &[(f64, f64)], x: &mut Extent, y: &mut Extent) {
-    let drawn = points
-        .iter()
-        .filter(|(px, py)| px.is_finite() && py.is_finite());
-    for &(px, py) in drawn {
+fn reach_points(points: impl Iterator<Item = (f64, f64)>, x: &mut Extent, y: &mut Extent) {
+    let drawn = points.filter(|(px, py)| px.is_finite() && py.is_finite());
+    for (px, py) in drawn {
         x.value(px);
         y.value(py);
     }

@@ -15,20 +15,25 @@
 //! assert!(figure.svg().starts_with("<svg"));
 //! ```
 //!
+//! A page with many figures takes [`Figure::inline_svg`] and states [`page_style`] once.
+//!
 //! Text is never measured, since no font is at hand: `text.rs` guesses its width from above, and margins, tick labels and the
 //! legend follow from that guess.
 
 mod axis;
+mod bars;
 mod cells;
 mod clip;
 mod draw;
 mod figure;
 mod heat;
+mod intervals;
 mod labels;
 mod layout;
 mod legend;
 mod marks;
 mod panel;
+mod points;
 mod rules;
 mod svg;
 mod text;
@@ -36,8 +41,11 @@ mod theme;
 mod ticks;
 
 #[cfg(test)]
+mod readback;
+#[cfg(test)]
 mod tests;
 
 pub use axis::{Axis, Scale};
 pub use figure::{Figure, Panel};
 pub use marks::{HeatCell, Interval, Mark, Series, dodge};
+pub use theme::page_style;

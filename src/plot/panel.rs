@@ -1,11 +1,12 @@
 //! One panel: what its axes span, how much room it needs, and its frame, grid, labels and marks.
 
-use super::axis::{Extent, Span};
+use super::axis::{Extent, Scale, Span};
 use super::cells;
 use super::draw;
 use super::figure::Panel;
 use super::heat::{HeatScale, MISSING};
-use super::labels::{self, Labels, SLOPE};
+use super::intervals;
+use super::labels::{self, Label, Labels, SLOPE};
 use super::layout::Frame;
 use super::marks::Mark;
 use super::rules;
@@ -63,8 +64,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Heat maps have cells about as high as wide, categories have room for their names.
+    /// Heat maps have cells about as high as wide, categories have room for their names and for the intervals beside them.
     pub fn plot_height(&self, cell_width: f64, columns: usize) -> f64 {
+        if let Some(height) = self.panel.height {
+            return height;
+        }
         let usual = match columns {
             1 => 280.0,
             2 => 230.0,
@@ -80,13 +84,22 @@ impl<'a> Plan<'a> {
             return (rows * cell).clamp(0.6 * usual, 2.2 * usual);
         }
         match self.panel.y.scale {
-            super::Scale::Categories(_) => (20.0 * rows).clamp(usual, 900.0),
+            Scale::Categories(_) => {
+                let intervals = intervals::rows_per_category(self.panel).max(1);
+                f64::max(60.0, rows * (14.0 * intervals as f64 + 6.0))
+            }
             _ => usual,
         }
     }
 
     pub fn labels_beside(&self, length: f64, cell_width: f64) -> Labels {
-        let max_width = 0.35 * cell_width;
+        // Names are cut only where the plot would be left too narrow for its marks.
+        let max_width = match (&self.panel.y.scale, &self.heat) {
+            (Scale::Categories(_), None) => {
+                f64::max((cell_width - 180.0).min(320.0), 0.45 * cell_width)
+            }
+            _ => 0.35 * cell_width,
+        };
         self.y.map_or_else(Labels::default, |span| {
             labels::beside(&self.panel.y, &span, length, self.heat.is_some(), max_width)
         })
@@ -207,6 +220,15 @@ impl<'a> Plan<'a> {
     }
 }
 
+fn label_element(x: f64, y: f64, label: &Label) -> String {
+    format!(
+        "<text x=\"{}\" y=\"{}\" >{}</text>\n",
+        num(x),
+        num(y),
+        label.content()
+    )
+}
+
 fn labels_svg(frame: &Frame, below: &Labels, beside: &Labels) -> String {
     let mut svg = String::new();
     let top = frame.bottom() + TICK_GAP;
@@ -219,11 +241,11 @@ fn labels_svg(frame: &Frame, below: &Labels, beside: &Labels) -> String {
             let x = frame.left + label.offset;
             if below.rotated {
                 let (x, y) = (num(x + 4.0), num(top + FONT_SIZE * SLOPE));
-                let text = escape(&label.text);
+                let text = label.content();
                 svg +=
                     &format!("<text transform=\"translate({x} {y}) rotate(-45)\">{text}</text>\n");
             } else {
-                svg += &text_element(x, top + 10.0, "", &label.text);
+                svg += &label_element(x, top + 10.0, label);
             }
         }
         svg += "</g>\n";
@@ -232,7 +254,7 @@ fn labels_svg(frame: &Frame, below: &Labels, beside: &Labels) -> String {
         svg += "<g class=\"us-tick\" text-anchor=\"end\">\n";
         for label in &beside.labels {
             let y = frame.bottom() - label.offset + 4.0;
-            svg += &text_element(frame.left - TICK_GAP, y, "", &label.text);
+            svg += &label_element(frame.left - TICK_GAP, y, label);
         }
         svg += "</g>\n";
     }

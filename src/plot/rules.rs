@@ -81,9 +81,11 @@ fn beside_vertical(frame: &Frame, at: f64, next: f64, text: &str) -> (&'static s
     let (end, start) = (at + 4.0 + wide, at - 4.0 - wide);
     let fits_left = start >= frame.left;
     let right = end <= frame.right() && (end <= next || !fits_left);
-    let (anchor, left) = match right {
-        true => ("start", at + 4.0),
-        false => ("end", start),
+    let (anchor, left) = match (right, fits_left) {
+        (true, _) => ("start", at + 4.0),
+        (false, true) => ("end", start),
+        // Across the line, in a panel too narrow for either side.
+        (false, false) => ("end", (frame.right() - 4.0 - wide).max(frame.left)),
     };
     let lines = ((frame.height / LINE) as usize).clamp(1, 6);
     let candidates = (0..lines).map(|k| {
@@ -134,6 +136,18 @@ mod tests {
         ];
         let places = places(close);
         assert_eq!((places[0].2, places[1].2), ("end", "start"));
+    }
+
+    #[test]
+    fn labels_with_room_on_neither_side_stay_inside() {
+        let label = "a label of two thirds of the panel";
+        let places = places(vec![Mark::rule_at_x(0.5, label)]);
+        let wide = width(label, FONT_SIZE);
+        assert!(wide > 150.0 && wide < 300.0);
+        assert!(
+            places[0].0 <= 300.0 && places[0].0 - wide >= 0.0,
+            "{places:?}"
+        );
     }
 
     #[test]

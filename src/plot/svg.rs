@@ -29,6 +29,11 @@ pub(super) fn escape(text: &str) -> String {
     escaped
 }
 
+/// A `<title>` element: what browsers show when the pointer rests on its parent.
+pub(super) fn title(text: &str) -> String {
+    format!("<title>{}</title>", escape(text))
+}
+
 /// A `<text>` element at a place; `attributes` come as they are, the text is escaped.
 pub(super) fn text_element(x: f64, y: f64, attributes: &str, text: &str) -> String {
     format!(

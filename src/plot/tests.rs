@@ -1,5 +1,6 @@
 //! Whole figures: valid, the same every time, and without what cannot be drawn.
 
+use super::readback::frames;
 use super::{Axis, Figure, HeatCell, Interval, Mark, Panel, Series, dodge};
 
 const NAN: f64 = f64::NAN;
@@ -14,6 +15,11 @@ fn count(svg: &str, tag: &str) -> usize {
     let document = roxmltree::Document::parse(svg).expect("valid XML");
     let nodes = document.descendants().filter(|node| node.has_tag_name(tag));
     nodes.count()
+}
+
+/// Points of a round series, and points of a line between two gaps.
+fn dots(svg: &str) -> usize {
+    svg.matches("h0").count()
 }
 
 fn small() -> Figure {
@@ -47,6 +53,31 @@ fn small() -> Figure {
         .legend(Series(1), "as linked")
 }
 
+fn forest() -> Figure {
+    let bars = |method: usize| {
+        let bar = |k: usize| Interval {
+            at: k as f64 + dodge(method, 2),
+            low: k as f64 - 1.0,
+            high: k as f64 + 1.0,
+            inner: Some((k as f64 - 0.3, k as f64 + 0.4)),
+            mid: k as f64,
+        };
+        Mark::intervals_across(Series(method), (0..3).map(bar).collect())
+    };
+    let names = ["(Intercept)", "log_income", "mismatch_rate"];
+    Figure::new("A forest", "Three coefficients by two methods.")
+        .width(400.0)
+        .panel(
+            Panel::new("")
+                .x(Axis::linear("coefficient"))
+                .y(Axis::categories("", names).reversed())
+                .mark(Mark::rule_at_x(0.0, ""))
+                .marks([bars(0), bars(1)]),
+        )
+        .legend(Series(0), "unshuffle")
+        .legend(Series(1), "as linked")
+}
+
 fn heat() -> Figure {
     let cell = |row: u32, column: u32| HeatCell {
         x: f64::from(column),
@@ -73,6 +104,7 @@ fn figures_are_as_they_were_when_last_looked_at() {
     for (name, figure, golden) in [
         ("small.svg", small(), include_str!("golden/small.svg")),
         ("heat.svg", heat(), include_str!("golden/heat.svg")),
+        ("forest.svg", forest(), include_str!("golden/forest.svg")),
     ] {
         let drawn = figure.svg();
         if drawn != golden {
@@ -148,10 +180,7 @@ fn values_that_are_not_finite_are_left_out() {
         (NAN, 1.0),
         (4.0, 2.0),
     ];
-    assert_eq!(
-        count(&panel(Mark::points(Series(0), points.clone())), "circle"),
-        2
-    );
+    assert_eq!(dots(&panel(Mark::points(Series(0), points.clone()))), 2);
     let line = panel(Mark::line(Series(0), points));
     assert!(!line.contains("NaN") && !line.contains("inf"));
     // Two lone ends and no line between them.
@@ -188,7 +217,7 @@ fn log_axes_leave_out_what_is_not_positive() {
     let panel = Panel::new("").x(Axis::linear("")).y(Axis::log(""));
     let points = vec![(1.0, 0.0), (2.0, -1.0), (3.0, 10.0), (4.0, 1000.0)];
     let figure = Figure::new("", "").panel(panel.mark(Mark::points(Series(0), points)));
-    assert_eq!(count(&figure.svg(), "circle"), 2);
+    assert_eq!(dots(&figure.svg()), 2);
 }
 
 #[test]
@@ -225,7 +254,7 @@ fn marks_outside_a_range_are_cut() {
         .mark(Mark::points(Series(0), far))
         .mark(Mark::rule_at_x(7.0, "far away"));
     let svg = Figure::new("", "").panel(panel).svg();
-    assert_eq!(count(&svg, "circle"), 0);
+    assert_eq!(dots(&svg), 0);
     assert!(!svg.contains("far away"));
     let numbers = svg.split(['M', 'L', ' ', 'z', '"']);
     let largest = numbers
@@ -254,6 +283,32 @@ fn left_margins_grow_with_tick_labels() {
             .unwrap()
     };
     assert!(frame_left(100_000.0) > frame_left(0.0) + 20.0);
+}
+
+#[test]
+fn figures_are_as_large_as_asked() {
+    let wide = small().width(1000.0).svg();
+    assert!(wide.contains("viewBox=\"0 0 1000 "));
+    let mut figure = small().columns(4).width(720.0);
+    figure.panels = vec![figure.panels[0].clone().height(55.0); 8];
+    let svg = figure.svg();
+    let frames = frames(&svg);
+    assert_eq!(frames.len(), 8);
+    for [left, _, width, height] in frames {
+        assert_eq!(height, 55.0);
+        assert!(width > 60.0 && left + width < 720.0);
+    }
+}
+
+#[test]
+fn inline_figures_leave_their_style_to_the_page() {
+    for figure in [small(), heat(), forest()] {
+        let (alone, inline) = (figure.svg(), figure.inline_svg());
+        let (start, end) = (alone.find("<style>"), alone.find("</style>\n"));
+        let (start, end) = (start.unwrap(), end.unwrap() + "</style>\n".len());
+        assert_eq!(inline, format!("{}{}", &alone[..start], &alone[end..]));
+        assert!(end - start > 2000);
+    }
 }
 
 #[test]

@@ -81,7 +81,17 @@ max-width:100%;height:auto}
 
 /// The style element of a figure. The same in every figure, so that several in one page agree.
 pub(super) fn style() -> String {
-    let mut css = String::from("<style>\n");
+    format!("<style>\n{}</style>\n", css("(prefers-color-scheme:dark)"))
+}
+
+/// What [`Figure::inline_svg`](super::Figure::inline_svg) needs, as rules for a style element of the page: dark where the reader prefers
+/// that, light on paper.
+pub fn page_style() -> String {
+    css("screen and (prefers-color-scheme:dark)")
+}
+
+fn css(dark_media: &str) -> String {
+    let mut css = String::new();
     let roles = [BACKGROUND, TEXT, MUTED, GRID, FRAME];
     let properties = |value: fn(&Role) -> &'static str| {
         let all = roles.iter().chain(&SERIES);
@@ -93,17 +103,13 @@ pub(super) fn style() -> String {
     let dark = properties(|role| role.2);
     css.push_str(FIXED_RULES);
     let _ = writeln!(css, ".us-figure{{{light}}}");
-    let _ = writeln!(
-        css,
-        "@media (prefers-color-scheme:dark){{.us-figure{{{dark}}}}}"
-    );
+    let _ = writeln!(css, "@media {dark_media}{{.us-figure{{{dark}}}}}");
     for (selector, property, role, more) in RULES {
         let _ = writeln!(css, "{selector}{{{}{more}}}", coloured(property, *role));
     }
     for (k, role) in SERIES.iter().enumerate() {
         let _ = writeln!(css, ".us-c{k}{{{}}}", coloured("color", *role));
     }
-    css.push_str("</style>\n");
     css
 }
 
@@ -199,6 +205,17 @@ mod tests {
             !css.trim_start_matches("<style>")
                 .trim_end_matches("</style>\n")
                 .contains(['<', '&'])
+        );
+    }
+
+    #[test]
+    fn pages_are_dark_on_screens_alone_and_else_styled_as_files_are() {
+        let page = page_style();
+        assert_eq!(page.matches("@media").count(), 1);
+        assert!(page.contains("@media screen and (prefers-color-scheme:dark){.us-figure{--us-bg:"));
+        assert_eq!(
+            format!("<style>\n{}</style>\n", page.replace("screen and ", "")),
+            style()
         );
     }
 

@@ -47,8 +47,7 @@ pub fn pooled(fit: &Fitted, name: &str) -> Vec<f64> {
     let column = |chain| unshuffle::draws::ChainDraws::column(chain, name);
     let columns = fit.chains.iter().map(column);
     columns
-        .map(|c| c.expect("a column of this name"))
-        .flatten()
+        .flat_map(|c| c.expect("a column of this name"))
         .copied()
         .collect()
 }
