@@ -90,7 +90,7 @@ impl LinksSummary {
         LinksSummary::read(folder, chains, num_rows)
     }
 
-    fn count(links: &[(usize, Vec<MovedRow>)], num_rows: usize) -> LinksSummary {
+    pub(crate) fn count(links: &[(usize, Vec<MovedRow>)], num_rows: usize) -> LinksSummary {
         let mut summary = LinksSummary {
             num_draws: links.iter().map(|(num_draws, _)| num_draws).sum(),
             partners: vec![BTreeMap::new(); num_rows],

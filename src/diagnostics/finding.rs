@@ -118,6 +118,30 @@ fn list(named: Vec<String>, num_more: usize) -> String {
 }
 
 impl Finding {
+    /// The same finding in the user's names of quantities.
+    pub fn renamed(mut self, name_of: impl Fn(&str) -> String) -> Finding {
+        match &mut self {
+            Finding::LowBulkEss(worst) | Finding::LowTailEss(worst) | Finding::HighRHat(worst) => {
+                worst
+                    .named
+                    .iter_mut()
+                    .for_each(|(name, _)| *name = name_of(name));
+            }
+            Finding::NotJudged(names) | Finding::Constant(names) => {
+                names
+                    .named
+                    .iter_mut()
+                    .for_each(|name| *name = name_of(name));
+            }
+            Finding::TreedepthHits { .. }
+            | Finding::Divergences { .. }
+            | Finding::LowEBfmi(_)
+            | Finding::LinksDisagree(_)
+            | Finding::LinksDrift(_) => {}
+        }
+        self
+    }
+
     /// Whether the draws should not be relied on before it is dealt with; a constant quantity is only worth knowing.
     pub fn is_problem(&self) -> bool {
         !matches!(self, Finding::Constant(_))

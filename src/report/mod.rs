@@ -10,6 +10,11 @@ mod saved;
 mod trust;
 mod verdict;
 
+#[cfg(test)]
+mod example;
+#[cfg(test)]
+mod verdict_tests;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -25,7 +25,8 @@ pub struct Verdict {
 impl Verdict {
     pub fn new(saved: &Saved) -> Verdict {
         let problems = saved.findings.iter().filter(|finding| finding.is_problem());
-        let mut problems: Vec<String> = problems.map(Finding::to_string).collect();
+        let in_her_names = |finding: &Finding| finding.clone().renamed(|name| saved.name_of(name));
+        let mut problems: Vec<String> = problems.map(|f| in_her_names(f).to_string()).collect();
         if saved.diagnostics["interrupted"] == true {
             let draws = saved.chains.iter().map(|chain| chain.num_draws()).sum();
             problems.insert(
@@ -141,6 +142,7 @@ fn effect(saved: &Saved) -> Option<String> {
     if changed.is_empty() {
         let same = match pairs.len() {
             1 => "The coefficient is".into(),
+            2 => "Both coefficients are".into(),
             many => format!("All {many} coefficients are"),
         };
         return Some(format!(
