@@ -15,7 +15,7 @@ use crate::diagnostics::SummaryRow;
 use crate::simulate::Truth;
 
 pub use baselines_csv::{BASELINES_FILE, read_baselines, write_baselines};
-pub use table::table;
+pub use table::{method_label, table};
 
 /// Half the width of a 90 % interval, in standard errors.
 const Z_90: f64 = 1.644_853_626_951_472_7;

@@ -21,13 +21,22 @@ pub fn table(estimates: &[Estimate]) -> String {
             rows.extend(found.enumerate().map(|(k, estimate)| {
                 let name = if k == 0 { name } else { "" };
                 let [value, interval] = cells(estimate);
-                vec![name.into(), label(&estimate.method).into(), value, interval]
+                vec![
+                    name.into(),
+                    method_label(&estimate.method).into(),
+                    value,
+                    interval,
+                ]
             }));
         }
         return aligned(&rows, 2);
     }
     let mut header = vec![String::new()];
-    header.extend(methods.iter().map(|method| label(method).to_string()));
+    header.extend(
+        methods
+            .iter()
+            .map(|method| method_label(method).to_string()),
+    );
     let mut rows = vec![header];
     for name in names {
         let cell = |method: &&str| find(name, method).map_or(String::new(), joined);
@@ -39,7 +48,7 @@ pub fn table(estimates: &[Estimate]) -> String {
 }
 
 /// Methods as a person calls them; what is unknown keeps its name.
-fn label(method: &str) -> &str {
+pub fn method_label(method: &str) -> &str {
     match method {
         "least_squares" => "as linked (least squares)",
         "huber" => "Huber",

@@ -131,6 +131,7 @@ impl Prepared {
         fs::write(&path, csv).map_err(|source| FitError::Write { path, source })?;
         let seconds = start.elapsed().as_secs_f64();
         let diagnostics = json!({
+            "num_rows": self.data.num_rows(),
             "findings": findings,
             "chains": outcomes,
             "seconds": seconds,

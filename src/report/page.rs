@@ -6,15 +6,16 @@ use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
 use super::coefficients::Coefficients;
+use super::format::count;
 use super::links::Links;
 use super::posterior::Posterior;
-use super::provenance::Provenance;
+use super::provenance::{Provenance, model_name};
 use super::saved::Saved;
 use super::trust::Trust;
 use super::verdict::Verdict;
-use crate::plot::Figure;
+use crate::plot::{self, Figure};
 
-/// A figure of the page, with the sentence below it.
+/// A figure of the page, with the sentence below it; the page has the style of all its figures once.
 #[derive(Debug, Clone, Serialize)]
 pub struct Picture {
     pub svg: String,
@@ -24,7 +25,7 @@ pub struct Picture {
 impl Picture {
     pub fn new(figure: &Figure, caption: impl Into<String>) -> Picture {
         Picture {
-            svg: figure.svg(),
+            svg: figure.inline_svg(),
             caption: caption.into(),
         }
     }
@@ -62,7 +63,9 @@ pub fn html(saved: &Saved) -> String {
     let page = environment.get_template("page.html").expect("added above");
     let sections = Sections {
         name: &saved.config.name,
-        style: STYLE,
+        subtitle: subtitle(saved),
+        version: env!("CARGO_PKG_VERSION"),
+        style: format!("{STYLE}{}", plot::page_style()),
         script: SCRIPT,
         verdict: Verdict::new(saved),
         coefficients: Coefficients::new(saved),
@@ -79,7 +82,10 @@ pub fn html(saved: &Saved) -> String {
 #[derive(Serialize)]
 struct Sections<'a> {
     name: &'a str,
-    style: &'a str,
+    /// The size and kind of the fit in one line.
+    subtitle: String,
+    version: &'a str,
+    style: String,
     script: &'a str,
     verdict: Verdict,
     coefficients: Coefficients,
@@ -88,4 +94,24 @@ struct Sections<'a> {
     posterior: Posterior,
     trust: Trust,
     provenance: Provenance,
+}
+
+fn subtitle(saved: &Saved) -> String {
+    let config = &saved.config;
+    let mut parts = Vec::new();
+    parts.extend(saved.num_rows().map(|n| format!("n = {n}")));
+    parts.push(count(config.data.predictors.len(), "predictor"));
+    let model = model_name(config);
+    parts.push(match &saved.links {
+        Some(_) => format!("{model} ({})", config.model.family()),
+        None => format!("{model}, links kept"),
+    });
+    let draws = saved.chains.iter().map(|chain| chain.num_draws()).max();
+    let num_chains = saved.chains.len();
+    let plural = if num_chains == 1 { "" } else { "s" };
+    parts.push(format!(
+        "{num_chains} chain{plural} \u{d7} {}",
+        count(draws.unwrap_or(0), "draw")
+    ));
+    parts.join(" \u{b7} ")
 }

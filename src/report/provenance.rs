@@ -1,9 +1,11 @@
 //! How the fit was run: everything needed to repeat it.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use super::format::significant;
 use super::saved::Saved;
+use crate::config::{Config, ModelSource};
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Provenance {
@@ -35,32 +37,16 @@ pub struct ChainTimes {
 impl Provenance {
     pub fn new(saved: &Saved) -> Provenance {
         let config = &saved.config;
-        let version = |name: &str| {
-            let value = saved.versions.get(name).and_then(|value| value.as_str());
-            value.unwrap_or("unknown").to_string()
-        };
-        let seconds = saved.diagnostics["seconds"].as_f64();
-        let facts = vec![
-            ("Data", config.data.file.display().to_string()),
-            ("SHA-256 of the data", version("data_sha256")),
-            ("Response", config.data.response.clone()),
-            ("Predictors", saved.predictors().join(", ")),
-            ("Seed", config.sampler.seed.to_string()),
-            (
-                "Time",
-                seconds.map_or("unknown".into(), |s| format!("{} s", significant(s, 3))),
-            ),
-            ("unshuffle", version("unshuffle")),
-            ("Stan", version("stan")),
-            ("Compiler", version("toolchain")),
-        ];
         let value = serde_json::to_value(config).expect("a config is plain JSON");
-        let config_file = saved.folder.join("config.json");
+        // The same from wherever the report is made.
+        let folder = saved.folder.canonicalize();
+        let folder = folder.unwrap_or_else(|_| saved.folder.clone());
+        let config_file = folder.join("config.json");
         Provenance {
-            facts,
+            facts: facts(saved, &value),
             chains: chain_times(saved),
             config: serde_json::to_string_pretty(&value).expect("plain JSON"),
-            program_name: model_name(&value),
+            program_name: model_name(config),
             program: saved.program.clone(),
             command: format!(
                 "unshuffle fit {} --set output=again",
@@ -70,14 +56,86 @@ impl Provenance {
     }
 }
 
-fn model_name(config: &serde_json::Value) -> String {
-    let name = config["model"]["stan"].as_str().unwrap_or_default();
-    let file = std::path::Path::new(name).file_name();
-    let name = file.map_or(name.into(), |file| file.to_string_lossy());
-    if name.ends_with(".stan") {
-        name.into_owned()
-    } else {
-        format!("{name}.stan")
+fn facts(saved: &Saved, value: &Value) -> Vec<(&'static str, String)> {
+    let config = &saved.config;
+    let version = |name: &str| {
+        let value = saved.versions.get(name).and_then(Value::as_str);
+        value.unwrap_or("unknown").to_string()
+    };
+    let seconds = saved.diagnostics["seconds"].as_f64();
+    let rows = saved.num_rows();
+    let sampler = &config.sampler;
+    let mut facts = vec![
+        ("Data", config.data.file.display().to_string()),
+        ("SHA-256 of the data", version("data_sha256")),
+        ("Rows", rows.map_or("unknown".into(), |n| n.to_string())),
+        ("Response", config.data.response.clone()),
+        ("Predictors", saved.predictors().join(", ")),
+        ("Stan program", model_name(config)),
+    ];
+    if saved.links.is_some() {
+        facts.push(("Likelihood of links", config.model.family().to_string()));
+        facts.push(("Prior of links", choice(&value["permutation"]["prior"])));
+    }
+    facts.extend([
+        ("Update of links", choice(&value["permutation"]["update"])),
+        ("Temperature", choice(&value["temperature"])),
+        (
+            "Chains",
+            format!(
+                "{}, each with {} warm-up iterations and {} draws{}",
+                sampler.chains,
+                sampler.warmup,
+                sampler.draws,
+                match sampler.thin {
+                    1 => String::new(),
+                    thin => format!(", of which every {thin}th is kept"),
+                }
+            ),
+        ),
+        ("Seed", sampler.seed.to_string()),
+        (
+            "Time",
+            seconds.map_or("unknown".into(), |s| format!("{} s", significant(s, 3))),
+        ),
+        ("unshuffle", version("unshuffle")),
+        ("Stan", version("stan")),
+        ("Toolchain", version("toolchain")),
+    ]);
+    facts
+}
+
+/// A choice of the config in words: its name, and its numbers behind it.
+fn choice(value: &Value) -> String {
+    let Value::Object(entries) = value else {
+        return match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+    };
+    let numbers: Vec<String> = entries
+        .iter()
+        .filter(|(key, value)| *key != "name" && !value.is_null())
+        .map(|(key, value)| format!("{key} = {}", choice(value)))
+        .collect();
+    match (
+        entries.get("name").and_then(Value::as_str),
+        numbers.is_empty(),
+    ) {
+        (Some(name), true) => name.into(),
+        (Some(name), false) => format!("{name} ({})", numbers.join(", ")),
+        (None, _) => numbers.join(", "),
+    }
+}
+
+/// What a person calls the program: the name of its file.
+pub fn model_name(config: &Config) -> String {
+    match &config.model.stan {
+        ModelSource::Shipped(name) => format!("{name}.stan"),
+        ModelSource::File(path) => {
+            let file = path.file_name().unwrap_or(path.as_os_str());
+            file.to_string_lossy().into_owned()
+        }
     }
 }
 
@@ -113,4 +171,29 @@ fn chain_times(saved: &Saved) -> Vec<ChainTimes> {
         }
     });
     rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn choices_read_as_words() {
+        let prior = json!({"name": "beta_binomial", "a": 1.0, "b": 2.5});
+        assert_eq!(choice(&prior), "beta_binomial (a = 1.0, b = 2.5)");
+        assert_eq!(choice(&json!({"name": "none"})), "none");
+        assert_eq!(choice(&json!("1/n")), "1/n");
+        assert_eq!(
+            choice(&json!({"stan": 1, "permutation": 0.5})),
+            "stan = 1, permutation = 0.5"
+        );
+    }
+
+    #[test]
+    fn a_command_survives_spaces_and_quotes() {
+        assert_eq!(quoted("/tmp/a_b-c.json"), "/tmp/a_b-c.json");
+        assert_eq!(quoted("my fit's.json"), r"'my fit'\''s.json'");
+    }
 }

@@ -82,6 +82,13 @@ impl Saved {
         })
     }
 
+    /// Of the data; unknown for a fit that kept its links and was killed.
+    pub fn num_rows(&self) -> Option<usize> {
+        let saved = self.diagnostics["num_rows"].as_u64();
+        let linked = self.links.as_ref().map(LinksSummary::num_rows);
+        linked.or(saved.map(|n| n as usize))
+    }
+
     /// The names of the columns of X.
     pub fn predictors(&self) -> Vec<&str> {
         let data = &self.config.data;

@@ -1,0 +1,40 @@
+//! The coefficients: a forest plot of 50 and 90 % intervals beside the baselines, and the summary table.
+
+mod forest;
+mod table;
+
+use serde::Serialize;
+
+use super::page::Picture;
+use super::saved::Saved;
+use crate::diagnostics::SummaryRow;
+
+use table::SummaryTable;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Coefficients {
+    /// None for a program without one `beta` for each column of X.
+    pub forest: Option<Picture>,
+    pub table: SummaryTable,
+}
+
+impl Coefficients {
+    pub fn new(saved: &Saved) -> Coefficients {
+        Coefficients {
+            forest: forest::picture(saved),
+            table: SummaryTable::new(saved),
+        }
+    }
+}
+
+/// The coefficients with the user's names, in the order of her predictors; none for a program without one `beta` for each.
+pub fn coefficients(saved: &Saved) -> Vec<(String, &SummaryRow)> {
+    let predictors = saved.predictors();
+    let beta = |number: usize| saved.quantity(&format!("beta.{number}"));
+    if beta(predictors.len() + 1).is_some() {
+        return Vec::new();
+    }
+    let found = (1..).zip(predictors);
+    let found = found.map(|(number, name)| Some((name.to_string(), beta(number)?)));
+    found.collect::<Option<Vec<_>>>().unwrap_or_default()
+}

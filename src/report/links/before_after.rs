@@ -1,0 +1,157 @@
+//! Observed responses against fitted ones, as linked and with each row at its best link.
+
+use super::table::probability;
+use super::{MOVED, ranked};
+use crate::links_summary::RowLinks;
+use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::report::format::count;
+use crate::report::page::Picture;
+use crate::report::saved::SavedRow;
+
+/// Points in each panel.
+const MOST_POINTS: usize = 3000;
+
+const KEPT: Series = Series(0);
+const RELINKED: Series = Series(1);
+const EQUAL: Series = Series(6);
+
+/// None for a program without coefficients, which has no fitted values.
+pub fn picture(
+    links: &[RowLinks],
+    saved: &[SavedRow],
+    label: &dyn Fn(usize) -> String,
+) -> Option<Picture> {
+    let fitted: Vec<[f64; 2]> = saved.iter().map(|row| row.fitted).collect::<Option<_>>()?;
+    let (moved, kept) = shown(links);
+    let num_moved = links.iter().filter(|row| row.p_moved > MOVED).count();
+    let finite = |value: &f64| value.is_finite();
+    let all = || {
+        saved
+            .iter()
+            .map(|row| row.response)
+            .chain(fitted.iter().flatten().copied())
+    };
+    let ends = (
+        all().filter(finite).fold(f64::INFINITY, f64::min),
+        all().filter(finite).fold(f64::NEG_INFINITY, f64::max),
+    );
+    let panel = |title: &str, place: usize| {
+        let kept = kept
+            .iter()
+            .map(|&row| (fitted[row][place], saved[row].response));
+        let moved = moved.iter().map(|&row| {
+            let text = format!(
+                "row {}, P(moved) {}",
+                label(row),
+                probability(links[row].p_moved)
+            );
+            (fitted[row][place], saved[row].response, text)
+        });
+        Panel::new(title)
+            .x(Axis::linear("fitted"))
+            .y(Axis::linear("observed"))
+            .height(300.0)
+            .mark(Mark::dashed(
+                EQUAL,
+                vec![(ends.0, ends.0), (ends.1, ends.1)],
+            ))
+            .mark(Mark::points(KEPT, kept.collect()))
+            .mark(Mark::labelled_points(RELINKED, moved.collect()))
+    };
+    let [before, after] = [0, 1].map(|place| mean_distance(saved, &fitted, place));
+    let description = format!(
+        "Two scatter plots of observed against fitted responses with the line on which they are equal. As linked, the mean distance between \
+         them is {before:.3e}; with each row at its best link it is {after:.3e}. {} moved.",
+        match num_moved {
+            1 => "1 row is".into(),
+            many => format!("{many} rows are"),
+        }
+    );
+    let figure = Figure::new("Observed against fitted", description)
+        .columns(2)
+        .panel(panel("As linked", 0))
+        .panel(panel("Each row at its best link", 1))
+        .legend(KEPT, "more likely right")
+        .legend(RELINKED, "more likely wrong, P(moved) > 0.5")
+        .legend(EQUAL, "observed = fitted");
+    let mut caption = "Each point is a row of the file. Wrong links lie far from the dashed line as linked, and come near it where a better \
+         place was found. Rest the pointer on a moved row to see which it is. Right rows that fit badly stay where they are."
+        .to_string();
+    let num_shown = moved.len() + kept.len();
+    if num_shown < links.len() {
+        caption += &format!(
+            " Shown are {} of {}: {} moved ones and every so many of the others.",
+            num_shown,
+            count(links.len(), "row"),
+            if moved.len() < num_moved {
+                "the likeliest"
+            } else {
+                "all"
+            }
+        );
+    }
+    Some(Picture::new(&figure, caption))
+}
+
+/// Moved rows, the likeliest first, and an even selection of the others.
+fn shown(links: &[RowLinks]) -> (Vec<usize>, Vec<usize>) {
+    let order = ranked(links).into_iter();
+    let (mut moved, mut kept): (Vec<usize>, Vec<usize>) =
+        order.partition(|&row| links[row].p_moved > MOVED);
+    moved.truncate(MOST_POINTS);
+    let room = MOST_POINTS - moved.len();
+    kept.sort_unstable();
+    if kept.len() > room {
+        kept = (0..room).map(|k| kept[k * kept.len() / room]).collect();
+    }
+    (moved, kept)
+}
+
+fn mean_distance(saved: &[SavedRow], fitted: &[[f64; 2]], place: usize) -> f64 {
+    let distances = saved.iter().zip(fitted);
+    let sum: f64 = distances
+        .map(|(row, fitted)| (row.response - fitted[place]).abs())
+        .sum();
+    sum / saved.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{row_links, saved_rows};
+    use super::*;
+
+    #[test]
+    fn moved_rows_are_named() {
+        let links = [
+            row_links(0, &[(1, 0.9)]),
+            row_links(1, &[(0, 0.9)]),
+            row_links(2, &[]),
+        ];
+        let label = |row: usize| format!("{} (<b>)", row + 1);
+        let picture = picture(&links, &saved_rows(&links), &label).unwrap();
+        let named = "<title>row 1 (&lt;b&gt;), P(moved) 0.900</title>";
+        assert_eq!(picture.svg.matches(named).count(), 2);
+        assert!(!picture.svg.contains("row 3 (") && !picture.caption.contains("Shown are"));
+    }
+
+    #[test]
+    fn others_are_thinned_and_moved_ones_are_not() {
+        let links: Vec<RowLinks> = (0..9000)
+            .map(|k| row_links(k, &[(k + 1, if k % 9 == 0 { 0.8 } else { 0.1 })]))
+            .collect();
+        let (moved, kept) = shown(&links);
+        assert_eq!((moved.len(), kept.len()), (1000, 2000));
+        assert!(kept.windows(2).all(|pair| pair[0] < pair[1]) && kept[1999] > 8990);
+        let all_moved: Vec<RowLinks> = (0..4000).map(|k| row_links(k, &[(k + 1, 0.8)])).collect();
+        let (moved, kept) = shown(&all_moved);
+        assert_eq!((moved.len(), kept.len()), (3000, 0));
+    }
+
+    #[test]
+    fn without_fitted_values_there_is_no_picture() {
+        let links = [row_links(0, &[])];
+        let mut saved = saved_rows(&links);
+        saved[0].fitted = None;
+        assert!(picture(&links, &saved, &|row| row.to_string()).is_none());
+    }
+}

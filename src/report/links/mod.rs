@@ -1,0 +1,78 @@
+//! The links: rows ranked by the probability of being wrong, the mean permutation matrix, and the fit before and after.
+
+mod before_after;
+mod matrix;
+mod table;
+
+use serde::Serialize;
+
+use super::page::Picture;
+use super::saved::Saved;
+use crate::links_summary::RowLinks;
+
+use table::LinksTable;
+
+/// Above this probability a row counts as moved.
+const MOVED: f64 = 0.5;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Links {
+    pub table: LinksTable,
+    pub matrix: Option<Picture>,
+    /// None for a program without coefficients.
+    pub before_after: Option<Picture>,
+}
+
+impl Links {
+    /// None where every link was kept.
+    pub fn new(saved: &Saved) -> Option<Links> {
+        let links = saved.links.as_ref()?;
+        let rows: Vec<RowLinks> = (0..links.num_rows()).map(|row| links.row(row)).collect();
+        let label = |row: usize| saved.row_label(row);
+        Some(Links {
+            table: LinksTable::new(&rows, &saved.rows, &label),
+            matrix: matrix::picture(&rows),
+            before_after: before_after::picture(&rows, &saved.rows, &label),
+        })
+    }
+}
+
+/// Row numbers by P(moved), largest first; rows that tie keep the order of the file.
+fn ranked(rows: &[RowLinks]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|&a, &b| rows[b].p_moved.total_cmp(&rows[a].p_moved).then(a.cmp(&b)));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::saved::SavedRow;
+
+    /// Rows with so much probability on so many columns; what is left is their own.
+    pub fn row_links(row: usize, others: &[(usize, f64)]) -> RowLinks {
+        let p_moved: f64 = others.iter().map(|(_, p)| p).sum();
+        let mut partners = others.to_vec();
+        partners.push((row, 1.0 - p_moved));
+        partners.retain(|(_, p)| *p > 0.0);
+        partners.sort_by(|a, b| b.1.total_cmp(&a.1));
+        RowLinks { p_moved, partners }
+    }
+
+    /// Row k has the response k and is fitted as k + 0.25.
+    pub fn saved_rows(links: &[RowLinks]) -> Vec<SavedRow> {
+        let rows = links.iter().enumerate().map(|(k, row)| SavedRow {
+            id: None,
+            response: k as f64,
+            fitted: Some([k, row.partners[0].0].map(|place| place as f64 + 0.25)),
+        });
+        rows.collect()
+    }
+
+    #[test]
+    fn rows_are_ranked_by_the_probability_of_being_wrong() {
+        let shares = [0.1, 0.9, 0.1, 0.95];
+        let rows: Vec<RowLinks> = (0..4).map(|k| row_links(k, &[(9, shares[k])])).collect();
+        assert_eq!(ranked(&rows), [3, 1, 0, 2]);
+    }
+}

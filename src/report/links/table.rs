@@ -1,0 +1,167 @@
+//! The table of rows, ranked by the probability that their link is wrong.
+
+use serde::Serialize;
+
+use super::{MOVED, ranked};
+use crate::diagnostics::sd;
+use crate::links_summary::RowLinks;
+use crate::report::format::with_spread;
+use crate::report::saved::SavedRow;
+
+/// Rows shown; rows.csv has the others.
+const MOST_ROWS: usize = 1000;
+/// Partners shown, the best one included.
+const NUM_PARTNERS: usize = 3;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LinksTable {
+    pub rows: Vec<Line>,
+    pub num_rows: usize,
+    pub num_left_out: usize,
+    /// Whether the user named a column of ids.
+    pub has_ids: bool,
+    pub has_fitted: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Line {
+    /// From 1, as in the user's file.
+    pub number: usize,
+    pub id: String,
+    pub response: String,
+    /// As linked, and at the best link; empty where the program has no coefficients.
+    pub fitted: Vec<String>,
+    pub p_moved: String,
+    pub p_right: String,
+    /// Whether it is more likely wrong than right.
+    pub moved: bool,
+    pub partners: Vec<Partner>,
+}
+
+/// A row whose predictors may belong to the response.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Partner {
+    /// Number and id.
+    pub label: String,
+    pub probability: String,
+    pub is_itself: bool,
+}
+
+impl LinksTable {
+    pub fn new(
+        links: &[RowLinks],
+        saved: &[SavedRow],
+        label: &dyn Fn(usize) -> String,
+    ) -> LinksTable {
+        let responses: Vec<f64> = saved.iter().map(|row| row.response).collect();
+        // One more digit than the spread has, so that neighbours in the table differ.
+        let spread = sd(&responses).unwrap_or(0.0) / 10.0;
+        let mut order = ranked(links);
+        let num_left_out = order.len().saturating_sub(MOST_ROWS);
+        order.truncate(MOST_ROWS);
+        let lines = order.into_iter().map(|row| {
+            let (own, values) = (&links[row], &saved[row]);
+            let partners = own.partners.iter().take(NUM_PARTNERS);
+            let partners = partners.map(|&(column, p)| Partner {
+                label: label(column),
+                probability: probability(p),
+                is_itself: column == row,
+            });
+            Line {
+                number: row + 1,
+                id: values.id.clone().unwrap_or_default(),
+                response: with_spread(values.response, spread),
+                fitted: values
+                    .fitted
+                    .iter()
+                    .flatten()
+                    .map(|&value| with_spread(value, spread))
+                    .collect(),
+                p_moved: probability(own.p_moved),
+                p_right: probability(1.0 - own.p_moved),
+                moved: own.p_moved > MOVED,
+                partners: partners.collect(),
+            }
+        });
+        LinksTable {
+            rows: lines.collect(),
+            num_rows: links.len(),
+            num_left_out,
+            has_ids: saved.iter().any(|row| row.id.is_some()),
+            has_fitted: saved.iter().any(|row| row.fitted.is_some()),
+        }
+    }
+}
+
+/// Three decimals, but 0 and 1 only where they are meant.
+pub(super) fn probability(p: f64) -> String {
+    match p {
+        p if p > 0.0 && p < 0.001 => "<0.001".into(),
+        p if p < 1.0 && p > 0.999 => ">0.999".into(),
+        p => format!("{p:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{row_links, saved_rows};
+    use super::*;
+
+    #[test]
+    fn partners_have_number_and_id() {
+        let links = [
+            row_links(0, &[(1, 0.7), (2, 0.2)]),
+            row_links(1, &[(0, 0.7)]),
+            row_links(2, &[(0, 0.2), (1, 0.0005)]),
+        ];
+        let mut saved = saved_rows(&links);
+        for (row, id) in saved.iter_mut().zip(["<script>", "b \"q\"", "3"]) {
+            row.id = Some(id.into());
+        }
+        let label = |row: usize| format!("{} ({})", row + 1, saved[row].id.as_ref().unwrap());
+        let table = LinksTable::new(&links, &saved, &label);
+        assert!(table.has_ids && table.has_fitted);
+        let first = &table.rows[0];
+        assert_eq!(
+            (first.number, first.id.as_str(), first.moved),
+            (1, "<script>", true)
+        );
+        let partners: Vec<(&str, &str, bool)> = first
+            .partners
+            .iter()
+            .map(|p| (p.label.as_str(), p.probability.as_str(), p.is_itself))
+            .collect();
+        assert_eq!(
+            partners,
+            [
+                ("2 (b \"q\")", "0.700", false),
+                ("3 (3)", "0.200", false),
+                ("1 (<script>)", "0.100", true)
+            ]
+        );
+        assert_eq!(
+            (first.p_moved.as_str(), first.p_right.as_str()),
+            ("0.900", "0.100")
+        );
+        assert_eq!(table.rows[2].partners[2].probability, "<0.001");
+        assert_eq!(first.fitted, ["0.25", "1.25"]);
+    }
+
+    #[test]
+    fn a_long_file_is_cut_at_the_least_suspicious_rows() {
+        let links: Vec<RowLinks> = (0..1500)
+            .map(|k| row_links(k, &[((k + 1) % 1500, k as f64 / 2000.0)]))
+            .collect();
+        let table = LinksTable::new(&links, &saved_rows(&links), &|row| row.to_string());
+        assert_eq!((table.rows.len(), table.num_left_out), (1000, 500));
+        assert_eq!(table.rows[0].number, 1500);
+        assert_eq!(table.rows[999].number, 501);
+        assert!(!table.has_ids);
+    }
+
+    #[test]
+    fn probabilities_do_not_pretend() {
+        let shown = [0.0, 0.0002, 0.5, 0.9995, 1.0].map(probability);
+        assert_eq!(shown, ["0.000", "<0.001", "0.500", ">0.999", "1.000"]);
+    }
+}
