@@ -107,9 +107,19 @@ fn probably_wrong(saved: &Saved) -> Option<String> {
             "1 row is more likely linked wrongly than rightly; where it belongs is {}.",
             if placed == 1 { "found" } else { "open" }
         ),
-        _ => format!(
-            "{wrong} rows are more likely linked wrongly than rightly; for {placed} of them one other row stands out as the place where they belong."
-        ),
+        _ => {
+            let places = match placed {
+                0 => "for none of them does one other row stand out as the place where it belongs"
+                    .into(),
+                all if all == wrong => {
+                    "for each of them one other row stands out as the place where it belongs".into()
+                }
+                some => format!(
+                    "for {some} of them one other row stands out as the place where they belong"
+                ),
+            };
+            format!("{wrong} rows are more likely linked wrongly than rightly; {places}.")
+        }
     })
 }
 
