@@ -11,7 +11,7 @@ mod trust;
 mod verdict;
 
 #[cfg(test)]
-mod example;
+mod verdict_example;
 #[cfg(test)]
 mod verdict_tests;
 

@@ -1,6 +1,6 @@
 //! The verdict's words, for fits of every kind.
 
-use super::example::Example;
+use super::verdict_example::Example;
 use super::verdict::Verdict;
 
 /// Nine fits and what is said of them, each under its name.
