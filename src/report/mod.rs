@@ -1,5 +1,6 @@
 //! The report that people look at: one HTML file, made from the saved files of a fit alone.
 
+mod by_chain;
 mod coefficients;
 mod format;
 mod links;
@@ -9,6 +10,9 @@ mod provenance;
 mod saved;
 mod trust;
 mod verdict;
+
+#[cfg(test)]
+mod example;
 
 use std::fs;
 use std::io;
