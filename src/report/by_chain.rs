@@ -33,12 +33,17 @@ pub fn by_trouble(a: &SummaryRow, b: &SummaryRow) -> Ordering {
         let ess = [row.ess_bulk, row.ess_tail].into_iter().flatten();
         ess.fold(f64::INFINITY, f64::min)
     };
-    // Where R-hat is missing in a quantity that varies, nothing vouches for it.
     let r_hat = |row: &SummaryRow| row.r_hat.unwrap_or(f64::INFINITY);
     a.is_constant()
         .cmp(&b.is_constant())
+        .then(is_judged(a).cmp(&is_judged(b)))
         .then(r_hat(b).total_cmp(&r_hat(a)))
         .then(least_ess(a).total_cmp(&least_ess(b)))
+}
+
+/// Whether all its diagnostics exist; where one is missing in a quantity that varies, nothing vouches for it.
+pub fn is_judged(row: &SummaryRow) -> bool {
+    row.is_constant() || (row.r_hat.is_some() && row.ess_bulk.is_some() && row.ess_tail.is_some())
 }
 
 /// The largest R-hat in words, for descriptions.

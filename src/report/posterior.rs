@@ -105,7 +105,9 @@ fn picture(saved: &Saved, panels: Vec<Panel>, shown: &[&SummaryRow]) -> Picture 
         largest_r_hat(shown)
     );
     let columns = if panels.len() > 9 { 4 } else { 3 };
-    let figure = Figure::new("Density of each parameter", description).columns(columns);
+    let figure = Figure::new("Density of each parameter", description)
+        .columns(columns)
+        .width(720.0);
     let figure = with_legend(panels.into_iter().fold(figure, Figure::panel), saved);
     let caption = match num_chains {
         1 => "The posterior density of each parameter.",

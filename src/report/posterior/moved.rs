@@ -23,14 +23,14 @@ pub fn picture(saved: &Saved) -> Option<Picture> {
     let (number, words) = number_panel(saved, &prior.num_moved_probabilities())?;
     let rate = rate_panel(saved);
     let rate_words = rate.as_ref().map_or("", |_| {
-        " Right: the mismatch rate, the probability that a row is linked wrongly, in the same way."
+        " Right: the density of the mismatch rate, the probability that a row is linked wrongly."
     });
     let figure = Figure::new("Moved rows, before and after seeing the data", &words);
     let figure = figure.columns(2).panel(number);
     let figure = rate.into_iter().fold(figure, Figure::panel);
     let figure = figure.legend(POSTERIOR, "posterior").legend(PRIOR, "prior");
     let caption = format!(
-        "The number of rows that a draw links elsewhere: the share of draws with each number, and what the prior thought of it.{rate_words} {words}"
+        "How many rows a draw links elsewhere: the share of draws with each number, and what the prior thought of it.{rate_words} {words}"
     );
     Some(Picture::new(&figure, caption))
 }

@@ -131,7 +131,10 @@ fn energies(saved: &Saved) -> Check {
         let value = e_bfmi(chain.column("energy__")?)?;
         Some((value, chain.chain))
     });
-    let (result, words) = match by_chain.min_by(|a, b| a.0.total_cmp(&b.0)) {
+    let known: Vec<(f64, usize)> = by_chain.collect();
+    let num_missing = saved.chains.len() - known.len();
+    let least = known.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut result, mut words) = match least {
         Some((least, chain)) => (
             judged(found(saved, |f| matches!(f, Finding::LowEBfmi(_)))),
             format!(
@@ -141,11 +144,31 @@ fn energies(saved: &Saved) -> Check {
         ),
         None => (Outcome::Unknown, "too few draws to compute it".into()),
     };
+    if least.is_some() && num_missing > 0 {
+        words += &format!("; missing for {}", count(num_missing, "chain"));
+        if result == Outcome::Pass {
+            result = Outcome::Unknown;
+        }
+    }
     Check {
         name: "E-BFMI",
         result,
         words,
     }
+}
+
+/// How many quantities lack a number, in words; a check that passed for the others only has not passed.
+fn missing(saved: &Saved, result: &mut Outcome, has: fn(&SummaryRow) -> bool) -> String {
+    let lacking = |row: &&SummaryRow| !has(row) && !row.is_constant();
+    let num_missing = saved.summary.iter().filter(lacking).count();
+    if num_missing == 0 {
+        return String::new();
+    }
+    if *result == Outcome::Pass {
+        *result = Outcome::Unknown;
+    }
+    let all = saved.summary.len();
+    format!("; missing for {num_missing} of the {all} in summary.csv")
 }
 
 /// The quantity with the most extreme number.
@@ -167,8 +190,6 @@ fn extreme<'a>(
 
 fn r_hat(saved: &Saved) -> Check {
     let problem = found(saved, |f| matches!(f, Finding::HighRHat(_)));
-    let not_judged = |row: &&SummaryRow| row.r_hat.is_none() && !row.is_constant();
-    let num_unknown = saved.summary.iter().filter(not_judged).count();
     let (mut result, mut words) = match extreme(saved, |row| row.r_hat, true) {
         Some((worst, row)) => (
             judged(problem),
@@ -180,15 +201,7 @@ fn r_hat(saved: &Saved) -> Check {
         ),
         None => (Outcome::Unknown, "could not be computed".into()),
     };
-    if num_unknown > 0 && num_unknown < saved.summary.len() {
-        words += &format!(
-            "; missing for {}",
-            count(num_unknown, "quantity").replace("quantitys", "quantities")
-        );
-    }
-    if !problem && num_unknown > 0 {
-        result = Outcome::Unknown;
-    }
+    words += &missing(saved, &mut result, |row| row.r_hat.is_some());
     if !problem && saved.chains.len() == 1 {
         result = Outcome::Unknown;
         words += "; but one chain alone is only compared with itself";
@@ -205,7 +218,7 @@ fn effective_size(saved: &Saved) -> Check {
     let low = |f: &Finding| matches!(f, Finding::LowBulkEss(_) | Finding::LowTailEss(_));
     let bulk = extreme(saved, |row| row.ess_bulk, false);
     let tail = extreme(saved, |row| row.ess_tail, false);
-    let (result, words) = match (bulk, tail) {
+    let (mut result, mut words) = match (bulk, tail) {
         (Some(bulk), Some(tail)) => (
             judged(found(saved, low)),
             format!(
@@ -218,6 +231,9 @@ fn effective_size(saved: &Saved) -> Check {
         ),
         _ => (Outcome::Unknown, "too few draws to compute it".into()),
     };
+    words += &missing(saved, &mut result, |row| {
+        row.ess_bulk.is_some() && row.ess_tail.is_some()
+    });
     Check {
         name: "ESS",
         result,

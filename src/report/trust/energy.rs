@@ -89,7 +89,9 @@ pub fn picture(saved: &Saved) -> Result<Picture, String> {
         "For each chain the density of the energy around its mean and of its change from draw to draw; the smallest E-BFMI is {}.",
         significant(smallest, 2)
     );
-    let mut figure = Figure::new("Energies", description).columns(shown.len().min(4));
+    let mut figure = Figure::new("Energies", description)
+        .columns(shown.len().min(4))
+        .width(720.0);
     for (chain, energies) in shown {
         let line = |draws: &[f64]| -> Vec<(f64, f64)> {
             let heights = density(draws, &grid).unwrap_or_default();

@@ -9,6 +9,9 @@ mod predictive;
 mod ranks;
 mod traces;
 
+#[cfg(test)]
+mod tests;
+
 use serde::Serialize;
 
 use super::by_chain::worst_first;

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::SummaryRow;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
-use crate::report::by_chain::{draws, listed, with_legend};
+use crate::report::by_chain::{bare_axis, draws, listed, with_legend};
 use crate::report::format::{count, significant};
 use crate::report::page::Picture;
 use crate::report::saved::Saved;
@@ -93,7 +93,10 @@ fn panel(name: &str, heights: &[Vec<f64>]) -> Panel {
         Mark::fine(Series(chain), outline(bars))
     });
     Panel::new(name)
-        .x(Axis::linear("rank, from lowest to highest").range(0.0, 1.0))
+        .x(Axis {
+            label: "low to high ranks".into(),
+            ..bare_axis(0.0, 1.0)
+        })
         .y(Axis::linear("").range(0.0, 1.05 * largest))
         .height(110.0)
         .marks(outlines)
