@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-pub(super) const MAX_R_HAT: f64 = 1.01;
-pub(super) const MIN_ESS_PER_CHAIN: f64 = 100.0;
-pub(super) const MIN_E_BFMI: f64 = 0.3;
+pub(crate) const MAX_R_HAT: f64 = 1.01;
+pub(crate) const MIN_ESS_PER_CHAIN: f64 = 100.0;
+pub(crate) const MIN_E_BFMI: f64 = 0.3;
 const MAX_NAMED: usize = 5;
 
 /// One finding; its display says what was found and what to do.
