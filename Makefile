@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test setup paper bench lint clean
+.PHONY: demo test setup paper browser bench lint clean
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -33,6 +33,22 @@ paper: setup
 	  for file in $(RESULTS); do cp out/paper/$$study/$$file docs/paper/$$study/; done; \
 	done
 	cargo run --example paper_page
+
+# The reports of the shipped configs in a real browser; screenshots are left in target/reports.
+BROWSER := target/browser
+REPORTS := quickstart quantile student_t mean_shift
+
+browser: setup $(BROWSER)/ok
+	cargo build
+	set -e; for name in $(REPORTS); do \
+	  target/debug/unshuffle fit configs/$$name.json --force --quiet --compare --set output=$(CURDIR)/target/reports/$$name; \
+	done
+	$(BROWSER)/bin/python tests/browser/check_reports.py target/reports/screenshots $(REPORTS:%=target/reports/%/report.html)
+
+$(BROWSER)/ok: tests/browser/requirements.txt
+	python3 -m venv $(BROWSER)
+	$(BROWSER)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
 
 bench: setup
 	cargo bench --bench permutation

@@ -90,7 +90,7 @@ impl LinksSummary {
         LinksSummary::read(folder, chains, num_rows)
     }
 
-    fn count(links: &[(usize, Vec<MovedRow>)], num_rows: usize) -> LinksSummary {
+    pub(crate) fn count(links: &[(usize, Vec<MovedRow>)], num_rows: usize) -> LinksSummary {
         let mut summary = LinksSummary {
             num_draws: links.iter().map(|(num_draws, _)| num_draws).sum(),
             partners: vec![BTreeMap::new(); num_rows],
@@ -127,6 +127,14 @@ impl LinksSummary {
             p_moved: num_moved as f64 / total,
             partners,
         }
+    }
+
+    /// P(moved) of one row in each chain; not a number for a chain without draws.
+    pub fn share_by_chain(&self, row: usize) -> Vec<f64> {
+        let chains = self.moved_draws.iter().zip(&self.chain_lengths);
+        chains
+            .map(|(moved, length)| moved[row].len() as f64 / *length as f64)
+            .collect()
     }
 
     /// Writes rows.csv and pi_mean.csv.
@@ -207,9 +215,8 @@ impl LinksSummary {
             return None;
         }
         let differing = (0..self.num_rows()).filter_map(|row| {
-            let share = |chain: usize| {
-                self.moved_draws[chain][row].len() as f64 / self.chain_lengths[chain] as f64
-            };
+            let shares = self.share_by_chain(row);
+            let share = |chain: usize| shares[chain];
             let chains = 0..self.chain_lengths.len();
             let low = chains
                 .clone()
@@ -273,6 +280,7 @@ mod tests {
         let first = summary.row(0);
         assert_eq!(first.p_moved, 0.75);
         assert_eq!(first.partners, [(1, 0.5), (0, 0.25), (2, 0.25)]);
+        assert_eq!(summary.share_by_chain(0), [1.0, 0.5]);
         let values = RowValues {
             ids: None,
             response: &[0.5, 1.0, 2.0],

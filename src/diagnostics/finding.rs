@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-pub(super) const MAX_R_HAT: f64 = 1.01;
-pub(super) const MIN_ESS_PER_CHAIN: f64 = 100.0;
-pub(super) const MIN_E_BFMI: f64 = 0.3;
+pub(crate) const MAX_R_HAT: f64 = 1.01;
+pub(crate) const MIN_ESS_PER_CHAIN: f64 = 100.0;
+pub(crate) const MIN_E_BFMI: f64 = 0.3;
 const MAX_NAMED: usize = 5;
 
 /// One finding; its display says what was found and what to do.
@@ -118,6 +118,30 @@ fn list(named: Vec<String>, num_more: usize) -> String {
 }
 
 impl Finding {
+    /// The same finding in the user's names of quantities.
+    pub fn renamed(mut self, name_of: impl Fn(&str) -> String) -> Finding {
+        match &mut self {
+            Finding::LowBulkEss(worst) | Finding::LowTailEss(worst) | Finding::HighRHat(worst) => {
+                worst
+                    .named
+                    .iter_mut()
+                    .for_each(|(name, _)| *name = name_of(name));
+            }
+            Finding::NotJudged(names) | Finding::Constant(names) => {
+                names
+                    .named
+                    .iter_mut()
+                    .for_each(|name| *name = name_of(name));
+            }
+            Finding::TreedepthHits { .. }
+            | Finding::Divergences { .. }
+            | Finding::LowEBfmi(_)
+            | Finding::LinksDisagree(_)
+            | Finding::LinksDrift(_) => {}
+        }
+        self
+    }
+
     /// Whether the draws should not be relied on before it is dealt with; a constant quantity is only worth knowing.
     pub fn is_problem(&self) -> bool {
         !matches!(self, Finding::Constant(_))

@@ -86,6 +86,24 @@ impl Prior {
         }
     }
 
+    /// P(d rows are moved) for d = 0..=n, before any data: the weight of one permutation times how many move so many.
+    pub fn num_moved_probabilities(&self) -> Vec<f64> {
+        let log_factorial = |k: usize| log_gamma(k as f64 + 1.0);
+        let num_rows = self.num_rows();
+        let log_probability = |d: usize| {
+            let choose = log_factorial(num_rows) - log_factorial(d) - log_factorial(num_rows - d);
+            match d {
+                1 => f64::NEG_INFINITY,
+                _ => self.log_weight[d] + choose + log_derangements(d),
+            }
+        };
+        let logs: Vec<f64> = (0..=num_rows).map(log_probability).collect();
+        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let weights: Vec<f64> = logs.iter().map(|log| (log - largest).exp()).collect();
+        let sum: f64 = weights.iter().sum();
+        weights.into_iter().map(|weight| weight / sum).collect()
+    }
+
     /// A draw of rho given `d` moved rows, Beta(a + d, b + n - d); only the beta-binomial has one.
     pub fn draw_rho<R: Rng + ?Sized>(&self, num_moved: usize, rng: &mut R) -> Option<f64> {
         let PriorKind::BetaBinomial { a, b } = self.kind else {
@@ -159,6 +177,29 @@ mod tests {
                 .sum();
             assert!((sum - 1.0).abs() < 1e-9, "n = {n}: {sum}");
         }
+    }
+
+    #[test]
+    fn numbers_of_moved_rows_have_the_probabilities_of_their_permutations() {
+        let n = 6;
+        for prior in [
+            Prior::uniform(n, 4),
+            Prior::hamming(n, 1.5),
+            Prior::beta_binomial(n, 2.0, 5.0),
+        ] {
+            let mut by_counting = vec![0.0; n + 1];
+            for pi in all_permutations(n) {
+                let d = num_moved(&pi);
+                by_counting[d] += prior.log_weight(d).exp();
+            }
+            let sum: f64 = by_counting.iter().sum();
+            let probabilities = prior.num_moved_probabilities();
+            for (counted, probability) in by_counting.iter().zip(&probabilities) {
+                assert!((counted / sum - probability).abs() < 1e-12, "{prior:?}");
+            }
+        }
+        let flat = Prior::beta_binomial(20_000, 1.0, 1.0).num_moved_probabilities();
+        assert!((flat[0] - 1.0 / 20_000.0).abs() < 1e-9 && flat[1] == 0.0);
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub(super) fn marks(panel: &Panel, frame: &Frame, x: &Span, y: &Span) -> String 
                 points,
                 dashed,
             } => canvas.line(*series, points, *dashed, lines_marked(panel, *series)),
+            Mark::Fine { points, .. } => canvas.fine(points),
             Mark::Points { series, points } => canvas.points(*series, points),
             Mark::LabelledPoints { series, points } => canvas.labelled_points(*series, points),
             Mark::Intervals {
@@ -109,6 +110,14 @@ impl Canvas<'_> {
             svg += &self.markers(series, points);
         }
         svg
+    }
+
+    fn fine(&self, points: &[(f64, f64)]) -> String {
+        let path = self.path(clip::polyline(points.iter().map(|point| self.place(point))));
+        if path.is_empty() {
+            return path;
+        }
+        format!("<path class=\"us-fine\" d=\"{path}\"/>\n")
     }
 
     /// Markers at some of a line's points.

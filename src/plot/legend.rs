@@ -85,6 +85,7 @@ impl Look {
                         look.solid = true;
                         look.marker |= lines_marked;
                     }
+                    Mark::Fine { .. } => look.solid = true,
                     Mark::Bars { outline: true, .. } => {
                         look.solid = true;
                         look.marker |= lines_marked;

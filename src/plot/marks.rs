@@ -34,6 +34,11 @@ pub enum Mark {
         points: Vec<(f64, f64)>,
         dashed: bool,
     },
+    /// Fine and without markers, however few its points: one of many lines that lie over each other.
+    Fine {
+        series: Series,
+        points: Vec<(f64, f64)>,
+    },
     Points {
         series: Series,
         points: Vec<(f64, f64)>,
@@ -91,6 +96,11 @@ impl Mark {
             points,
             dashed: true,
         }
+    }
+
+    /// A trace, or the density of one chain among others.
+    pub fn fine(series: Series, points: Vec<(f64, f64)>) -> Self {
+        Self::Fine { series, points }
     }
 
     pub fn points(series: Series, points: Vec<(f64, f64)>) -> Self {
@@ -182,6 +192,7 @@ impl Mark {
     pub fn series(&self) -> Option<Series> {
         match self {
             Self::Line { series, .. }
+            | Self::Fine { series, .. }
             | Self::Points { series, .. }
             | Self::LabelledPoints { series, .. }
             | Self::Intervals { series, .. }
@@ -194,7 +205,7 @@ impl Mark {
     /// Adds what the mark reaches to the extents of both axes.
     pub(super) fn reach(&self, x: &mut Extent, y: &mut Extent) {
         match self {
-            Self::Line { points, .. } | Self::Points { points, .. } => {
+            Self::Line { points, .. } | Self::Fine { points, .. } | Self::Points { points, .. } => {
                 reach_points(points.iter().copied(), x, y);
             }
             Self::LabelledPoints { points, .. } => {

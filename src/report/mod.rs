@@ -1,5 +1,6 @@
 //! The report that people look at: one HTML file, made from the saved files of a fit alone.
 
+mod by_chain;
 mod coefficients;
 mod format;
 mod links;
@@ -10,6 +11,13 @@ mod saved;
 mod terminal;
 mod trust;
 mod verdict;
+
+#[cfg(test)]
+mod example;
+#[cfg(test)]
+mod verdict_example;
+#[cfg(test)]
+mod verdict_tests;
 
 use std::fs;
 use std::io;

@@ -25,7 +25,8 @@ pub struct Verdict {
 impl Verdict {
     pub fn new(saved: &Saved) -> Verdict {
         let problems = saved.findings.iter().filter(|finding| finding.is_problem());
-        let mut problems: Vec<String> = problems.map(Finding::to_string).collect();
+        let in_her_names = |finding: &Finding| finding.clone().renamed(|name| saved.name_of(name));
+        let mut problems: Vec<String> = problems.map(|f| in_her_names(f).to_string()).collect();
         if saved.diagnostics["interrupted"] == true {
             let draws = saved.chains.iter().map(|chain| chain.num_draws()).sum();
             problems.insert(
@@ -106,9 +107,19 @@ fn probably_wrong(saved: &Saved) -> Option<String> {
             "1 row is more likely linked wrongly than rightly; where it belongs is {}.",
             if placed == 1 { "found" } else { "open" }
         ),
-        _ => format!(
-            "{wrong} rows are more likely linked wrongly than rightly; for {placed} of them one other row stands out as the place where they belong."
-        ),
+        _ => {
+            let places = match placed {
+                0 => "for none of them does one other row stand out as the place where it belongs"
+                    .into(),
+                all if all == wrong => {
+                    "for each of them one other row stands out as the place where it belongs".into()
+                }
+                some => format!(
+                    "for {some} of them one other row stands out as the place where they belong"
+                ),
+            };
+            format!("{wrong} rows are more likely linked wrongly than rightly; {places}.")
+        }
     })
 }
 
@@ -141,6 +152,7 @@ fn effect(saved: &Saved) -> Option<String> {
     if changed.is_empty() {
         let same = match pairs.len() {
             1 => "The coefficient is".into(),
+            2 => "Both coefficients are".into(),
             many => format!("All {many} coefficients are"),
         };
         return Some(format!(

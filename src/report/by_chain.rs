@@ -1,0 +1,83 @@
+//! The draws of one quantity by chain, and which quantities are worst off.
+
+use std::cmp::Ordering;
+
+use super::format::significant;
+use super::saved::Saved;
+use crate::diagnostics::SummaryRow;
+use crate::plot::{Axis, Figure, Series};
+
+/// The draws of a quantity of the summary, one slice a chain.
+pub fn draws<'a>(saved: &'a Saved, name: &str) -> Vec<&'a [f64]> {
+    let column = match name {
+        "n_moved" => "n_moved__",
+        "mismatch_rate" => "mismatch_rate__",
+        _ => name,
+    };
+    let chains = saved.chains.iter();
+    chains
+        .map(|chain| chain.column(column).unwrap_or_default())
+        .collect()
+}
+
+/// What could not be judged comes first, then the largest R-hat, then the smallest ESS; constants are last.
+pub fn worst_first(saved: &Saved) -> Vec<&SummaryRow> {
+    let mut rows: Vec<&SummaryRow> = saved.summary.iter().collect();
+    rows.sort_by(|a, b| by_trouble(a, b));
+    rows
+}
+
+/// The order of [`worst_first`].
+pub fn by_trouble(a: &SummaryRow, b: &SummaryRow) -> Ordering {
+    let least_ess = |row: &SummaryRow| {
+        let ess = [row.ess_bulk, row.ess_tail].into_iter().flatten();
+        ess.fold(f64::INFINITY, f64::min)
+    };
+    let r_hat = |row: &SummaryRow| row.r_hat.unwrap_or(f64::INFINITY);
+    a.is_constant()
+        .cmp(&b.is_constant())
+        .then(is_judged(a).cmp(&is_judged(b)))
+        .then(r_hat(b).total_cmp(&r_hat(a)))
+        .then(least_ess(a).total_cmp(&least_ess(b)))
+}
+
+/// Whether all its diagnostics exist; where one is missing in a quantity that varies, nothing vouches for it.
+pub fn is_judged(row: &SummaryRow) -> bool {
+    row.is_constant() || (row.r_hat.is_some() && row.ess_bulk.is_some() && row.ess_tail.is_some())
+}
+
+/// The largest R-hat in words, for descriptions.
+pub fn largest_r_hat(rows: &[&SummaryRow]) -> String {
+    match rows.iter().filter_map(|row| row.r_hat).reduce(f64::max) {
+        Some(largest) => format!("the largest R-hat is {}", significant(largest, 4)),
+        None => "R-hat could not be computed".into(),
+    }
+}
+
+/// Names each chain.
+pub fn with_legend(figure: Figure, saved: &Saved) -> Figure {
+    let chains = saved.chains.iter().enumerate();
+    chains.fold(figure, |figure, (k, chain)| {
+        figure.legend(Series(k), format!("chain {}", chain.chain))
+    })
+}
+
+/// A series that is no chain's: black where that is free.
+pub fn reference_series(saved: &Saved) -> Series {
+    const BLACK: usize = 6;
+    Series(saved.chains.len().max(BLACK))
+}
+
+/// An axis without ticks.
+pub fn bare_axis(low: f64, high: f64) -> Axis {
+    Axis::categories("", Vec::<String>::new()).range(low, high)
+}
+
+/// The first few names of a list, and how many more there are.
+pub fn listed(names: &[String], most: usize) -> String {
+    let shown = names[..names.len().min(most)].join(", ");
+    match names.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

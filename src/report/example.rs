@@ -1,0 +1,147 @@
+//! Fits made up in memory, for tests of the report.
+
+use std::path::{Path, PathBuf};
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use serde_json::{Map, Value, json};
+
+use super::saved::{Saved, SavedRow};
+use crate::config;
+use crate::diagnostics::grid;
+use crate::draws::{ChainDraws, LINK_COLUMNS, MovedRow, SAMPLER_COLUMNS};
+use crate::fit::Predictive;
+use crate::links_summary::LinksSummary;
+use crate::stan::shipped_names;
+use crate::summary;
+
+impl Saved {
+    /// Chains of the given lengths: the coefficients of an intercept and `num_parameters - 1` predictors, standard normal and
+    /// independent; no links and no predictive check.
+    pub fn example(lengths: &[usize], num_parameters: usize) -> Saved {
+        let predictors: Vec<String> = (1..num_parameters).map(|k| format!("x<{k}>")).collect();
+        let text = json!({
+            "model": { "stan": "linear" },
+            "data": { "file": "data.csv", "response": "y & z", "predictors": predictors },
+        });
+        let file = Path::new("/nowhere/example.json");
+        let config = config::parse(&text.to_string(), file, &[], &shipped_names());
+        let parameters = (1..=num_parameters).map(|k| format!("beta.{k}"));
+        let names: Vec<String> = SAMPLER_COLUMNS
+            .iter()
+            .map(|name| name.to_string())
+            .chain(parameters)
+            .collect();
+        let chain = |(k, length): (usize, &usize)| ChainDraws {
+            chain: k + 1,
+            max_depth: 10,
+            columns: names
+                .iter()
+                .enumerate()
+                .map(|(column, name)| made_up(name, (k * names.len() + column) as u64, *length))
+                .collect(),
+            names: names.clone(),
+            ..ChainDraws::default()
+        };
+        let mut saved = Saved {
+            folder: PathBuf::from("/nowhere"),
+            config: config.expect("a plain config"),
+            versions: Map::new(),
+            chains: lengths.iter().enumerate().map(chain).collect(),
+            summary: Vec::new(),
+            findings: Vec::new(),
+            links: None,
+            rows: Vec::new(),
+            estimates: Vec::new(),
+            predictive: None,
+            program: String::new(),
+            diagnostics: Value::Null,
+        };
+        saved.summarise();
+        saved
+    }
+
+    /// An even number of rows, in pairs of neighbours that are swapped in every other draw; in the last chain the first pair always.
+    pub fn with_links(mut self, num_rows: usize) -> Saved {
+        let last = self.chains.len() - 1;
+        let mut counted = Vec::new();
+        for (k, chain) in self.chains.iter_mut().enumerate() {
+            let num_draws = chain.num_draws();
+            let swapped = |draw: usize, pair: usize| {
+                (draw + pair).is_multiple_of(2) || (k == last && pair == 0)
+            };
+            let moved = (0..num_draws).flat_map(|draw| {
+                let pairs = (0..num_rows / 2).filter(move |pair| swapped(draw, *pair));
+                pairs.flat_map(move |pair| {
+                    let (a, b) = (2 * pair + 1, 2 * pair + 2);
+                    [(a, b), (b, a)].map(|(row, linked_to)| MovedRow {
+                        draw: draw + 1,
+                        row,
+                        linked_to,
+                    })
+                })
+            });
+            counted.push((num_draws, moved.collect()));
+            for name in LINK_COLUMNS {
+                chain.names.push(name.into());
+                chain.columns.push(made_up(name, k as u64, num_draws));
+            }
+        }
+        self.links = Some(LinksSummary::count(&counted, num_rows));
+        let row = |k: usize| SavedRow {
+            id: Some(format!("id <{k}>")),
+            response: k as f64,
+            fitted: None,
+        };
+        self.rows = (0..num_rows).map(row).collect();
+        self.summarise();
+        self
+    }
+
+    pub fn with_predictive(mut self) -> Saved {
+        let grid = grid(-3.0, 3.0, 120);
+        let normal: Vec<f64> = grid.iter().map(|x| (-0.5 * x * x).exp() / 2.5).collect();
+        self.predictive = Some(Predictive {
+            replicated: vec![normal.clone(); 30],
+            observed: normal,
+            grid,
+        });
+        self
+    }
+
+    /// Replaces a column; the value is of chain and draw, both from 0.
+    pub fn with_column(mut self, name: &str, value: impl Fn(usize, usize) -> f64) -> Saved {
+        for (k, chain) in self.chains.iter_mut().enumerate() {
+            let column = chain.names.iter().position(|known| known == name);
+            let column = &mut chain.columns[column.expect("a known column")];
+            for (draw, place) in column.iter_mut().enumerate() {
+                *place = value(k, draw);
+            }
+        }
+        self.summarise();
+        self
+    }
+
+    fn summarise(&mut self) {
+        self.summary = summary::rows(&self.chains);
+        self.findings = summary::findings(&self.chains, &self.summary);
+        let links = self.links.as_ref().and_then(LinksSummary::findings);
+        self.findings.extend(links);
+    }
+}
+
+fn made_up(name: &str, seed: u64, length: usize) -> Vec<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+    let value = |_| match name {
+        "accept_stat__" | "stepsize__" => 0.8,
+        "treedepth__" => 3.0,
+        "n_leapfrog__" => 7.0,
+        "divergent__" => 0.0,
+        "n_moved__" => (10.0 + 2.0 * normal()).round().max(2.0),
+        "mismatch_rate__" => 0.1 + 0.01 * normal(),
+        _ => normal(),
+    };
+    (0..length).map(value).collect()
+}

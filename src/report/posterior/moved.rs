@@ -1,0 +1,162 @@
+//! The number of moved rows and the mismatch rate, each beside its prior.
+
+use super::grid_around;
+use crate::config;
+use crate::diagnostics::density;
+use crate::fit::prior_kind;
+use crate::permutation::{Prior, log_gamma};
+use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::report::by_chain::{bare_axis, draws};
+use crate::report::format::{percent, significant};
+use crate::report::page::Picture;
+use crate::report::saved::Saved;
+
+const MOST_BARS: usize = 60;
+const NUM_POINTS: usize = 120;
+const POSTERIOR: Series = Series(0);
+const PRIOR: Series = Series(1);
+
+/// None where every link was kept.
+pub fn picture(saved: &Saved) -> Option<Picture> {
+    let num_rows = saved.links.as_ref()?.num_rows();
+    let prior = Prior::new(prior_kind(saved.config.permutation.prior), num_rows);
+    let (number, words) = number_panel(saved, &prior.num_moved_probabilities())?;
+    let rate = rate_panel(saved);
+    let rate_words = rate.as_ref().map_or("", |_| {
+        " Right: the density of the mismatch rate, the probability that a row is linked wrongly."
+    });
+    let figure = Figure::new("Moved rows, before and after seeing the data", &words);
+    let figure = figure.columns(2).panel(number);
+    let figure = rate.into_iter().fold(figure, Figure::panel);
+    let figure = figure.legend(POSTERIOR, "posterior").legend(PRIOR, "prior");
+    let caption = format!(
+        "How many rows a draw links elsewhere: the share of draws with each number, and what the prior thought of it.{rate_words} {words}"
+    );
+    Some(Picture::new(&figure, caption))
+}
+
+/// A histogram over all chains with the prior's probabilities of the same numbers, and what it shows in words.
+fn number_panel(saved: &Saved, prior: &[f64]) -> Option<(Panel, String)> {
+    let pooled = draws(saved, "n_moved").concat();
+    let numbers: Vec<usize> = pooled
+        .iter()
+        .filter(|number| number.is_finite())
+        .map(|number| *number as usize)
+        .collect();
+    let (low, high) = (*numbers.iter().min()?, *numbers.iter().max()?);
+    let width = (high - low + 1).div_ceil(MOST_BARS);
+    // A few numbers on both sides, so that a single bar is seen to be one.
+    let first = low.saturating_sub(2 * width) / width * width;
+    let num_bins = (high + 3 * width - first).div_ceil(width);
+    let num_bins = num_bins.min((prior.len() - first.min(prior.len() - 1)).div_ceil(width));
+    let mut counts = vec![0; num_bins];
+    for number in &numbers {
+        if let Some(count) = counts.get_mut((number - first) / width) {
+            *count += 1;
+        }
+    }
+    let edge = |bin: usize| (first + bin * width) as f64 - 0.5;
+    let total = numbers.len() as f64;
+    let shares = counts.iter().map(|count| f64::from(*count) / total);
+    let bars = (0..num_bins)
+        .zip(shares)
+        .map(|(bin, share)| (edge(bin), edge(bin + 1), share));
+    let line = (0..num_bins).map(|bin| {
+        let from = first + bin * width;
+        let within = &prior[from.min(prior.len())..(from + width).min(prior.len())];
+        let middle = (edge(bin) + edge(bin + 1)) / 2.0;
+        (middle, within.iter().sum::<f64>())
+    });
+    let label = match width {
+        1 => "share of draws".into(),
+        _ => format!("share of draws, {width} numbers a bar"),
+    };
+    let panel = Panel::new("Number of moved rows")
+        .x(Axis::linear("moved rows").range(edge(0), edge(num_bins)))
+        .y(Axis::linear(label))
+        .mark(Mark::bars(POSTERIOR, bars.collect()))
+        .mark(Mark::line(PRIOR, line.collect()));
+    Some((panel, number_words(saved, prior, (low, high))))
+}
+
+fn number_words(saved: &Saved, prior: &[f64], (low, high): (usize, usize)) -> String {
+    let expected: f64 = prior.iter().enumerate().map(|(d, p)| d as f64 * p).sum();
+    let within: f64 = prior[low.min(prior.len())..(high + 1).min(prior.len())]
+        .iter()
+        .sum();
+    let found = match saved.quantity("n_moved") {
+        Some(row) => match (row.mean, row.q5, row.q95) {
+            (Some(mean), Some(q5), Some(q95)) => format!(
+                "the posterior mean is {} (90 % interval {q5:.0} to {q95:.0})",
+                significant(mean, 3)
+            ),
+            _ => "the posterior could not be summarised".into(),
+        },
+        None => "the posterior could not be summarised".into(),
+    };
+    format!(
+        "The prior expected {} of {} rows to be moved, and gave a probability of {} to the numbers between {low} and {high} that the draws have; {found}.",
+        significant(expected, 3),
+        prior.len() - 1,
+        percent(within),
+    )
+}
+
+/// Only the beta-binomial prior has a rate.
+fn rate_panel(saved: &Saved) -> Option<Panel> {
+    let config::Prior::BetaBinomial { a, b } = saved.config.permutation.prior else {
+        return None;
+    };
+    let pooled = draws(saved, "mismatch_rate").concat();
+    let around = grid_around(&pooled, NUM_POINTS)?;
+    let (low, high) = (around[0].max(0.0), around[NUM_POINTS - 1].min(1.0));
+    let grid = crate::diagnostics::grid(low, high, NUM_POINTS);
+    let posterior = reflected_density(&pooled, &grid)?;
+    let highest = posterior.iter().copied().fold(0.0, f64::max);
+    let log_beta = log_gamma(a) + log_gamma(b) - log_gamma(a + b);
+    let prior =
+        |rate: f64| ((a - 1.0) * rate.ln() + (b - 1.0) * (1.0 - rate).ln() - log_beta).exp();
+    // The ends are left out, where 0 times the logarithm of 0 would stand for a = 1.
+    let line: Vec<(f64, f64)> = grid
+        .iter()
+        .filter(|rate| **rate > 0.0 && **rate < 1.0)
+        .map(|rate| (*rate, prior(*rate)))
+        .collect();
+    // A prior that is infinite at an end must not press the posterior flat.
+    let of_prior = line.iter().map(|point| point.1).fold(0.0, f64::max);
+    let top = 1.08 * highest.max(of_prior.min(1.5 * highest));
+    let panel = Panel::new("Mismatch rate")
+        .x(Axis::linear("mismatch rate"))
+        .y(bare_axis(0.0, top))
+        .mark(Mark::area(
+            POSTERIOR,
+            grid.into_iter().zip(posterior).collect(),
+        ))
+        .mark(Mark::line(PRIOR, line));
+    Some(panel)
+}
+
+/// What a kernel puts beyond 0 and 1 is folded back.
+fn reflected_density(draws: &[f64], grid: &[f64]) -> Option<Vec<f64>> {
+    let mirrored = |at: f64| grid.iter().map(|x| at - x).collect::<Vec<f64>>();
+    let inside = density(draws, grid)?;
+    let below = density(draws, &mirrored(0.0))?;
+    let above = density(draws, &mirrored(2.0))?;
+    let sums = inside.iter().zip(&below).zip(&above);
+    Some(sums.map(|((a, b), c)| a + b + c).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folding_back_keeps_the_whole_mass() {
+        let draws: Vec<f64> = (0..500).map(|k| (f64::from(k) / 500.0).powi(3)).collect();
+        let grid = crate::diagnostics::grid(0.0, 1.0, 2001);
+        let density = reflected_density(&draws, &grid).unwrap();
+        let ends = (density[0] + density[2000]) / 2.0;
+        let area = (density.iter().sum::<f64>() - ends) / 2000.0;
+        assert!((area - 1.0).abs() < 1e-3, "{area}");
+    }
+}

@@ -1,0 +1,317 @@
+//! Each check in a few words, with its number.
+
+use serde::Serialize;
+
+use crate::diagnostics::{
+    Finding, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN, SummaryRow, Worst, e_bfmi,
+};
+use crate::report::format::{count, percent, significant};
+use crate::report::saved::Saved;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    pub name: &'static str,
+    pub result: Outcome,
+    /// The number, and what it should be.
+    pub words: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    Pass,
+    Problem,
+    Unknown,
+}
+
+/// All checks as one sentence.
+pub fn in_short(checks: &[Check]) -> String {
+    let names = |outcome: Outcome| {
+        let with = checks.iter().filter(|check| check.result == outcome);
+        with.map(|check| check.name).collect::<Vec<_>>()
+    };
+    let (problems, unknown) = (names(Outcome::Problem), names(Outcome::Unknown));
+    let all = checks.len();
+    let judged = match (problems.len(), unknown.len()) {
+        (0, 0) => return format!("all {all} checks pass."),
+        (0, _) => "no check found a problem".into(),
+        (some, _) => format!(
+            "{some} of {all} checks found a problem: {}",
+            problems.join(", ")
+        ),
+    };
+    match unknown.len() {
+        0 => format!("{judged}."),
+        _ => format!("{judged}; not to be judged here: {}.", unknown.join(", ")),
+    }
+}
+
+pub fn checks(saved: &Saved) -> Vec<Check> {
+    let mut checks = vec![
+        divergences(saved),
+        tree_depth(saved),
+        energies(saved),
+        r_hat(saved),
+        effective_size(saved),
+    ];
+    checks.extend(links(saved));
+    checks.extend(drift(saved));
+    checks
+}
+
+fn found(saved: &Saved, kind: fn(&Finding) -> bool) -> bool {
+    saved.findings.iter().any(kind)
+}
+
+fn judged(problem: bool) -> Outcome {
+    if problem {
+        Outcome::Problem
+    } else {
+        Outcome::Pass
+    }
+}
+
+fn num_draws(saved: &Saved) -> usize {
+    saved.chains.iter().map(|chain| chain.num_draws()).sum()
+}
+
+fn all_of(saved: &Saved, column: &str) -> Vec<f64> {
+    let columns = saved.chains.iter().filter_map(|chain| chain.column(column));
+    columns.flatten().copied().collect()
+}
+
+fn divergences(saved: &Saved) -> Check {
+    let draws = num_draws(saved);
+    let divergent = all_of(saved, "divergent__");
+    let hits = divergent.iter().filter(|value| **value > 0.0).count();
+    let words = match hits {
+        0 => format!("none in {}", count(draws, "draw")),
+        _ => format!(
+            "{hits} of {} ({}), where none is wanted",
+            count(draws, "draw"),
+            percent(hits as f64 / draws as f64)
+        ),
+    };
+    Check {
+        name: "divergences",
+        result: judged(hits > 0),
+        words,
+    }
+}
+
+fn tree_depth(saved: &Saved) -> Check {
+    let depths = all_of(saved, "treedepth__");
+    let deepest = depths.into_iter().fold(0.0, f64::max);
+    let finding = saved.findings.iter().find_map(|finding| match finding {
+        Finding::TreedepthHits {
+            num_hits,
+            num_draws,
+            max_depth,
+        } => Some((num_hits, num_draws, max_depth)),
+        _ => None,
+    });
+    let words = match finding {
+        Some((hits, draws, most)) => {
+            format!("{hits} of {draws} draws were cut short at the largest depth of {most}")
+        }
+        None => format!(
+            "no trajectory was cut short (deepest {deepest:.0}, allowed {})",
+            saved.config.sampler.max_depth
+        ),
+    };
+    Check {
+        name: "tree depth",
+        result: judged(finding.is_some()),
+        words,
+    }
+}
+
+fn energies(saved: &Saved) -> Check {
+    let by_chain = saved.chains.iter().filter_map(|chain| {
+        let value = e_bfmi(chain.column("energy__")?)?;
+        Some((value, chain.chain))
+    });
+    let known: Vec<(f64, usize)> = by_chain.collect();
+    let num_missing = saved.chains.len() - known.len();
+    let least = known.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut result, mut words) = match least {
+        Some((least, chain)) => (
+            judged(found(saved, |f| matches!(f, Finding::LowEBfmi(_)))),
+            format!(
+                "smallest {} (chain {chain}), wanted at least {MIN_E_BFMI}",
+                significant(least, 2)
+            ),
+        ),
+        None => (Outcome::Unknown, "too few draws to compute it".into()),
+    };
+    if least.is_some() && num_missing > 0 {
+        words += &format!("; missing for {}", count(num_missing, "chain"));
+        if result == Outcome::Pass {
+            result = Outcome::Unknown;
+        }
+    }
+    Check {
+        name: "E-BFMI",
+        result,
+        words,
+    }
+}
+
+/// How many quantities lack a number, in words; a check that passed for the others only has not passed.
+fn missing(saved: &Saved, result: &mut Outcome, has: fn(&SummaryRow) -> bool) -> String {
+    let lacking = |row: &&SummaryRow| !has(row) && !row.is_constant();
+    let num_missing = saved.summary.iter().filter(lacking).count();
+    if num_missing == 0 {
+        return String::new();
+    }
+    if *result == Outcome::Pass {
+        *result = Outcome::Unknown;
+    }
+    let all = saved.summary.len();
+    format!("; missing for {num_missing} of the {all} in summary.csv")
+}
+
+/// The quantity with the most extreme number.
+fn extreme<'a>(
+    saved: &'a Saved,
+    number: impl Fn(&SummaryRow) -> Option<f64>,
+    largest: bool,
+) -> Option<(f64, &'a SummaryRow)> {
+    let known = saved
+        .summary
+        .iter()
+        .filter_map(|row| Some((number(row)?, row)));
+    if largest {
+        known.max_by(|a, b| a.0.total_cmp(&b.0))
+    } else {
+        known.min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+}
+
+fn r_hat(saved: &Saved) -> Check {
+    let problem = found(saved, |f| matches!(f, Finding::HighRHat(_)));
+    let (mut result, mut words) = match extreme(saved, |row| row.r_hat, true) {
+        Some((worst, row)) => (
+            judged(problem),
+            format!(
+                "largest {} ({}), wanted at most {MAX_R_HAT}",
+                significant(worst, 4),
+                saved.name_of(&row.name)
+            ),
+        ),
+        None => (Outcome::Unknown, "could not be computed".into()),
+    };
+    words += &missing(saved, &mut result, |row| row.r_hat.is_some());
+    if !problem && saved.chains.len() == 1 {
+        result = Outcome::Unknown;
+        words += "; but one chain alone is only compared with itself";
+    }
+    Check {
+        name: "R-hat",
+        result,
+        words,
+    }
+}
+
+fn effective_size(saved: &Saved) -> Check {
+    let wanted = MIN_ESS_PER_CHAIN * saved.chains.len() as f64;
+    let low = |f: &Finding| matches!(f, Finding::LowBulkEss(_) | Finding::LowTailEss(_));
+    let bulk = extreme(saved, |row| row.ess_bulk, false);
+    let tail = extreme(saved, |row| row.ess_tail, false);
+    let (mut result, mut words) = match (bulk, tail) {
+        (Some(bulk), Some(tail)) => (
+            judged(found(saved, low)),
+            format!(
+                "smallest {:.0} in the bulk ({}) and {:.0} in the tails ({}), wanted at least {wanted:.0}",
+                bulk.0,
+                saved.name_of(&bulk.1.name),
+                tail.0,
+                saved.name_of(&tail.1.name)
+            ),
+        ),
+        _ => (Outcome::Unknown, "too few draws to compute it".into()),
+    };
+    words += &missing(saved, &mut result, |row| {
+        row.ess_bulk.is_some() && row.ess_tail.is_some()
+    });
+    Check {
+        name: "ESS",
+        result,
+        words,
+    }
+}
+
+/// None where every link was kept.
+fn links(saved: &Saved) -> Option<Check> {
+    let links = saved.links.as_ref()?;
+    let name = "agreement of links";
+    if saved.chains.len() < 2 {
+        return Some(Check {
+            name,
+            result: Outcome::Unknown,
+            words: "one chain has no other to agree with".into(),
+        });
+    }
+    let spread = |row: usize| {
+        let shares = links.share_by_chain(row);
+        let known = || shares.iter().copied().filter(|share| share.is_finite());
+        known().reduce(f64::max).zip(known().reduce(f64::min))
+    };
+    let spreads =
+        (0..links.num_rows()).filter_map(|row| spread(row).map(|(high, low)| (high - low, row)));
+    // Of equals the first.
+    let largest = spreads.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    let disagree = saved.findings.iter().find_map(|finding| match finding {
+        Finding::LinksDisagree(worst) => Some(worst),
+        _ => None,
+    });
+    let beyond = |worst: &Worst| worst.named.len() + worst.num_more;
+    let (result, words) = match (largest, disagree) {
+        (None, _) => (Outcome::Unknown, "no draws to compare".into()),
+        (Some((difference, row)), disagree) => {
+            let words = format!(
+                "P(moved) differs between chains by at most {} (row {})",
+                significant(difference, 2),
+                saved.row_label(row)
+            );
+            match disagree {
+                Some(worst) => (
+                    Outcome::Problem,
+                    format!(
+                        "{words}, and by more than chance in {}",
+                        count(beyond(worst), "row")
+                    ),
+                ),
+                None => (
+                    Outcome::Pass,
+                    format!("{words}, not more than chance explains"),
+                ),
+            }
+        }
+    };
+    Some(Check {
+        name,
+        result,
+        words,
+    })
+}
+
+/// None where every link was kept.
+fn drift(saved: &Saved) -> Option<Check> {
+    saved.links.as_ref()?;
+    let worst = saved.findings.iter().find_map(|finding| match finding {
+        Finding::LinksDrift(worst) => worst.named.first(),
+        _ => None,
+    });
+    Some(Check {
+        name: "warm-up of links",
+        result: judged(worst.is_some()),
+        words: match worst {
+            None => "the number of moved rows had settled when warm-up ended".into(),
+            Some((chain, change)) => format!(
+                "the number of moved rows still changed by {} in {chain} when warm-up ended",
+                significant(*change, 2)
+            ),
+        },
+    })
+}

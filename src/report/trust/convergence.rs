@@ -1,0 +1,81 @@
+//! R-hat, effective sample sizes and Monte Carlo errors of every quantity, the worst first.
+
+use serde::Serialize;
+
+use crate::diagnostics::{MAX_R_HAT, MIN_ESS_PER_CHAIN, SummaryRow};
+use crate::report::by_chain::worst_first;
+use crate::report::format::significant;
+use crate::report::saved::Saved;
+
+const MOST_ROWS: usize = 40;
+/// A longer table is folded.
+const FEW_ROWS: usize = 12;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Convergence {
+    pub rows: Vec<Row>,
+    pub num_more: usize,
+    pub folded: bool,
+    pub num_draws: usize,
+    /// What bulk and tail ESS should reach.
+    pub wanted_ess: usize,
+    pub wanted_r_hat: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    pub name: String,
+    pub r_hat: Cell,
+    pub ess_bulk: Cell,
+    pub ess_tail: Cell,
+    pub mcse: Cell,
+    pub mcse_per_sd: Cell,
+}
+
+/// A number, and whether it is beyond its limit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cell {
+    pub text: String,
+    pub bad: bool,
+}
+
+impl Convergence {
+    pub fn new(saved: &Saved) -> Convergence {
+        let wanted = MIN_ESS_PER_CHAIN * saved.chains.len() as f64;
+        let all = worst_first(saved);
+        let shown = all.iter().take(MOST_ROWS);
+        Convergence {
+            rows: shown.map(|row| Row::new(saved, row, wanted)).collect(),
+            num_more: all.len().saturating_sub(MOST_ROWS),
+            folded: all.len() > FEW_ROWS,
+            num_draws: saved.chains.iter().map(|chain| chain.num_draws()).sum(),
+            wanted_ess: wanted as usize,
+            wanted_r_hat: MAX_R_HAT,
+        }
+    }
+}
+
+impl Row {
+    fn new(saved: &Saved, row: &SummaryRow, wanted: f64) -> Row {
+        let cell = |value: Option<f64>, digits: i32| Cell {
+            text: value.map_or("NA".into(), |value| significant(value, digits)),
+            bad: false,
+        };
+        let size = |value: Option<f64>| Cell {
+            text: value.map_or("NA".into(), |value| format!("{value:.0}")),
+            bad: value.is_some_and(|value| value < wanted),
+        };
+        let per_sd = row.mcse.zip(row.sd).map(|(mcse, sd)| mcse / sd);
+        Row {
+            name: saved.name_of(&row.name),
+            r_hat: Cell {
+                bad: row.r_hat.is_some_and(|value| value > MAX_R_HAT),
+                ..cell(row.r_hat, 4)
+            },
+            ess_bulk: size(row.ess_bulk),
+            ess_tail: size(row.ess_tail),
+            mcse: cell(row.mcse, 2),
+            mcse_per_sd: cell(per_sd, 2),
+        }
+    }
+}
