@@ -1,7 +1,7 @@
 //! The verdict's words, for fits of every kind.
 
-use super::verdict_example::Example;
 use super::verdict::Verdict;
+use super::verdict_example::Example;
 
 /// Nine fits and what is said of them, each under its name.
 const GOLDEN: &str = include_str!("golden/verdicts.txt");

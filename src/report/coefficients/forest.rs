@@ -13,7 +13,7 @@ use crate::report::saved::Saved;
 const MOST_DRAWN: usize = 40;
 /// An interval shorter than this part of its axis says nothing to the eye.
 const LEAST_PART: f64 = 1.0 / 20.0;
-/// More panels than this stand in two columns.
+/// More panels than this, of one coefficient each, stand in two columns.
 const MOST_IN_A_COLUMN: usize = 6;
 
 /// One coefficient by each method, our own first; `at` of the intervals is not used yet.
@@ -85,7 +85,9 @@ fn interval(mid: Option<f64>, [low, high]: [Option<f64>; 2]) -> Option<Interval>
 
 fn figure(rows: &[Row], methods: &[&str]) -> Figure {
     let panels = panels(rows);
-    let columns = if panels.len() > MOST_IN_A_COLUMN {
+    // Beside a high panel a low one would be stretched.
+    let alone = panels.iter().all(|members| members.len() == 1);
+    let columns = if alone && panels.len() > MOST_IN_A_COLUMN {
         2
     } else {
         1

@@ -31,8 +31,8 @@ pub struct Line {
     pub response: String,
     /// As linked, and at the best link; empty where the program has no coefficients.
     pub fitted: Vec<String>,
-    pub p_moved: String,
-    pub p_right: String,
+    pub p_moved: Probability,
+    pub p_right: Probability,
     /// Whether it is more likely wrong than right.
     pub moved: bool,
     pub partners: Vec<Partner>,
@@ -43,8 +43,24 @@ pub struct Line {
 pub struct Partner {
     /// Number and id.
     pub label: String,
-    pub probability: String,
+    pub probability: Probability,
     pub is_itself: bool,
+}
+
+/// As it is shown, and as it is sorted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Probability {
+    pub text: String,
+    pub value: f64,
+}
+
+impl From<f64> for Probability {
+    fn from(value: f64) -> Probability {
+        Probability {
+            text: probability(value),
+            value,
+        }
+    }
 }
 
 impl LinksTable {
@@ -64,7 +80,7 @@ impl LinksTable {
             let partners = own.partners.iter().take(NUM_PARTNERS);
             let partners = partners.map(|&(column, p)| Partner {
                 label: label(column),
-                probability: probability(p),
+                probability: p.into(),
                 is_itself: column == row,
             });
             Line {
@@ -77,8 +93,8 @@ impl LinksTable {
                     .flatten()
                     .map(|&value| with_spread(value, spread))
                     .collect(),
-                p_moved: probability(own.p_moved),
-                p_right: probability(1.0 - own.p_moved),
+                p_moved: own.p_moved.into(),
+                p_right: (1.0 - own.p_moved).into(),
                 moved: own.p_moved > MOVED,
                 partners: partners.collect(),
             }
@@ -129,7 +145,7 @@ mod tests {
         let partners: Vec<(&str, &str, bool)> = first
             .partners
             .iter()
-            .map(|p| (p.label.as_str(), p.probability.as_str(), p.is_itself))
+            .map(|p| (p.label.as_str(), p.probability.text.as_str(), p.is_itself))
             .collect();
         assert_eq!(
             partners,
@@ -140,10 +156,10 @@ mod tests {
             ]
         );
         assert_eq!(
-            (first.p_moved.as_str(), first.p_right.as_str()),
+            (first.p_moved.text.as_str(), first.p_right.text.as_str()),
             ("0.900", "0.100")
         );
-        assert_eq!(table.rows[2].partners[2].probability, "<0.001");
+        assert_eq!(table.rows[2].partners[2].probability.text, "<0.001");
         assert_eq!(first.fitted, ["0.25", "1.25"]);
     }
 

@@ -3,8 +3,8 @@
 (() => {
   const element = (name, properties) => Object.assign(document.createElement(name), properties);
 
-  const valueOf = (cell) => (cell ? cell.dataset.v ?? cell.textContent : "").trim();
-  const numberOf = (text) => (/^[<>]?[-+.\d]/.test(text) ? parseFloat(text.replace(/^[<>]/, "")) : NaN);
+  const valueOf = (cell) => (cell ? cell.dataset.value ?? cell.textContent : "").trim();
+  const numberOf = (text) => (text === "" ? NaN : Number(text));
 
   const sort = (table, column, descending) => {
     const body = table.tBodies[0];
@@ -50,6 +50,8 @@
     const label = element("label", { htmlFor: input.id, textContent: table.dataset.search || "Search" });
     const status = element("span", { textContent: `${rows.length} ${noun}` });
     status.setAttribute("role", "status");
+    table.id ||= `table-${k}`;
+    input.setAttribute("aria-controls", table.id);
     input.addEventListener("input", () => {
       const wanted = input.value.trim().toLowerCase();
       let matches = 0;
