@@ -253,6 +253,8 @@ fn links(saved: &Saved) -> Option<Check> {
             words: "one chain has no other to agree with".into(),
         });
     }
+    let lengths = saved.chains.iter().map(|chain| chain.num_draws());
+    let shortest = lengths.min().unwrap_or(0);
     let spread = |row: usize| {
         let shares = links.share_by_chain(row);
         let known = || shares.iter().copied().filter(|share| share.is_finite());
@@ -281,6 +283,13 @@ fn links(saved: &Saved) -> Option<Check> {
                     format!(
                         "{words}, and by more than chance in {}",
                         count(beyond(worst), "row")
+                    ),
+                ),
+                None if (shortest as f64) < MIN_ESS_PER_CHAIN => (
+                    Outcome::Unknown,
+                    format!(
+                        "{words}; with {} in the shortest chain, that may be chance",
+                        count(shortest, "draw")
                     ),
                 ),
                 None => (
