@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use console::Term;
 
 use super::failure::Failure;
 use crate::compare::{self, Estimate};
 use crate::diagnostics::{Finding, SummaryRow, text_table};
 use crate::draws::read_output;
 use crate::links_summary::LinksSummary;
-use crate::report;
+use crate::report::{self, Saved};
 use crate::summary;
 
 #[derive(Debug, Args)]
@@ -27,10 +28,22 @@ pub(super) struct DiagnoseArgs {
     strict: bool,
 }
 
+/// The width of lines where there is no terminal to ask.
+const USUAL_WIDTH: usize = 80;
+
 pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
     let chains = read_output(&args.folder)?;
     let rows = summary::rows(&chains);
     let baselines = compare::read_baselines(&args.folder)?;
+    match Saved::read(&args.folder) {
+        Ok(saved) => {
+            let size = Term::stdout().size_checked();
+            let width = size.map_or(USUAL_WIDTH, |(_, columns)| columns.into());
+            println!("{}", report::overview(&saved, width));
+        }
+        // The tables need fewer files.
+        Err(error) => eprintln!("warning: no verdict: {error}"),
+    }
     print_summary(&rows);
     if let Some(all) = baselines.and_then(|baselines| compare::beside_fit(baselines, &rows, None)) {
         println!();

@@ -8,6 +8,7 @@ mod page;
 mod posterior;
 mod provenance;
 mod saved;
+mod terminal;
 mod trust;
 mod verdict;
 
@@ -29,6 +30,7 @@ use crate::config::ConfigError;
 use crate::draws::DrawsError;
 
 pub use saved::{Saved, SavedRow};
+pub use terminal::overview;
 pub use verdict::Verdict;
 
 #[derive(Debug, Error)]
@@ -39,7 +41,9 @@ pub enum ReportError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Compare(#[from] CompareError),
-    #[error("cannot read {}: a report needs all the files that `fit` writes; fit again", path.display())]
+    #[error("a report needs {}, which fits of older versions did not write: fit again", path.display())]
+    Missing { path: PathBuf },
+    #[error("cannot read {}", path.display())]
     Read {
         path: PathBuf,
         #[source]
@@ -51,6 +55,8 @@ pub enum ReportError {
         #[source]
         source: serde_json::Error,
     },
+    #[error("a report needs the column `{name}` of {}, which fits of older versions did not write: fit again", path.display())]
+    NoColumn { path: PathBuf, name: String },
     #[error("{} is damaged, {what}: fit again", path.display())]
     Rows { path: PathBuf, what: String },
     #[error("cannot write {}", path.display())]

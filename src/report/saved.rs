@@ -1,6 +1,7 @@
 //! Everything a report needs, read from the saved files of a fit alone.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
@@ -130,9 +131,10 @@ impl Saved {
 }
 
 fn text(path: &Path) -> Result<String, ReportError> {
-    fs::read_to_string(path).map_err(|source| ReportError::Read {
-        path: path.to_path_buf(),
-        source,
+    let path = path.to_path_buf();
+    fs::read_to_string(&path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => ReportError::Missing { path },
+        _ => ReportError::Read { path, source },
     })
 }
 
@@ -155,8 +157,10 @@ fn read_rows(path: &Path) -> Result<Vec<SavedRow>, ReportError> {
         .map_err(|e| malformed(e.to_string()))?
         .clone();
     let column = |name: &str| header.iter().position(|known| known == name);
-    let response =
-        column("response").ok_or_else(|| malformed("it has no column `response`".into()))?;
+    let response = column("response").ok_or_else(|| ReportError::NoColumn {
+        path: path.to_path_buf(),
+        name: "response".into(),
+    })?;
     let (id, fitted, best) = (column("id"), column("fitted"), column("fitted_best"));
     let rows = reader.records().enumerate().map(|(index, record)| {
         let record = record.map_err(|error| malformed(error.to_string()))?;

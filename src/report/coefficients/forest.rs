@@ -90,7 +90,11 @@ fn figure(rows: &[Row], methods: &[&str]) -> Figure {
     } else {
         1
     };
-    let mut figure = Figure::new("Coefficients", description(rows, methods)).columns(columns);
+    let mut figure = Figure::new(
+        "Coefficients with 50 and 90 % intervals",
+        description(rows, methods),
+    )
+    .columns(columns);
     for members in panels {
         let names = members.iter().map(|&k| rows[k].name.as_str());
         let mut panel = Panel::new("").y(Axis::categories("", names).reversed());

@@ -4,7 +4,7 @@ use super::table::probability;
 use super::{MOVED, ranked};
 use crate::links_summary::RowLinks;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
-use crate::report::format::count;
+use crate::report::format::{count, significant};
 use crate::report::page::Picture;
 use crate::report::saved::SavedRow;
 
@@ -58,10 +58,10 @@ pub fn picture(
             .mark(Mark::points(KEPT, kept.collect()))
             .mark(Mark::labelled_points(RELINKED, moved.collect()))
     };
-    let [before, after] = [0, 1].map(|place| mean_distance(saved, &fitted, place));
+    let [before, after] = [0, 1].map(|place| significant(mean_distance(saved, &fitted, place), 3));
     let description = format!(
         "Two scatter plots of observed against fitted responses with the line on which they are equal. As linked, the mean distance between \
-         them is {before:.3e}; with each row at its best link it is {after:.3e}. {} moved.",
+         them is {before}; with each row at its best link it is {after}. {} moved.",
         match num_moved {
             1 => "1 row is".into(),
             many => format!("{many} rows are"),

@@ -58,19 +58,21 @@ pub fn picture(links: &[RowLinks]) -> Option<Picture> {
         .to_string();
     if shown.len() < links.len() {
         caption += &format!(
-            " Shown are the {} of {} rows with the largest P(moved) among those with a link of at least {} elsewhere",
+            " Shown are {} of {} rows: {} a link of at least {VISIBLE} off the diagonal",
             shown.len(),
             links.len(),
-            percent(VISIBLE)
+            match shown.len() {
+                MOST_ROWS => "those with the largest P(moved) among the ones with",
+                _ => "the ones with",
+            },
         );
-        caption += &match away {
-            a if a > 0.0 => format!(
-                "; {} of their probability of being moved falls among them.",
-                percent(inside / a)
-            ),
-            _ => ".".into(),
-        };
-        caption += " pi_mean.csv has the whole matrix.";
+        if away > 0.0 {
+            caption += &format!(
+                "; {} of the probability that they moved lies within the picture",
+                percent(inside / away)
+            );
+        }
+        caption += ". pi_mean.csv has the whole matrix.";
     }
     Some(Picture::new(&figure, caption))
 }
@@ -155,9 +157,9 @@ mod tests {
             "{}",
             picture.svg
         );
-        assert!(picture.caption.contains("the 2 of 200 rows"));
+        assert!(picture.caption.contains("Shown are 2 of 200 rows"));
         assert!(
-            picture.caption.contains("99.2 % of their probability"),
+            picture.caption.contains("99.2 % of the probability"),
             "{}",
             picture.caption
         );

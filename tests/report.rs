@@ -1,0 +1,165 @@
+//! report.html of real fits: written twice the same from saved files alone, self-contained, accessible, and safe from odd names.
+
+mod common;
+
+use std::fs;
+
+use common::{Project, rows};
+use serde_json::json;
+
+const ODD: &str = "<script>alert(\"x\")</script>";
+
+/// 20 rows with ids and links that are sampled.
+fn linked() -> Project {
+    let project = Project::new(&[
+        ("name", json!("a <b>fit")),
+        ("permutation.update.name", json!("active_set")),
+        ("data.predictors", json!([ODD])),
+        ("data.id", json!("person")),
+        ("sampler.warmup", json!(200)),
+        ("sampler.draws", json!(150)),
+    ]);
+    let mut text = format!("person,\"{}\",y\n", ODD.replace('"', "\"\""));
+    for (k, (x, y)) in rows().into_iter().enumerate() {
+        text += &format!("<i>p{k},{x},{y}\n");
+    }
+    project.write("data.csv", &text);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    project
+}
+
+fn page(project: &Project) -> String {
+    fs::read_to_string(project.path("out/report.html")).unwrap()
+}
+
+#[test]
+fn a_report_is_made_again_from_the_saved_files_alone() {
+    let project = linked();
+    let first = page(&project);
+    fs::rename(project.path("data.csv"), project.path("away.csv")).unwrap();
+    fs::remove_file(project.path("out/report.html")).unwrap();
+    let (stdout, _) = project.run(&["report", "out"], 0);
+    assert!(stdout.contains("report.html"), "{stdout}");
+    assert_eq!(page(&project), first);
+
+    check_self_contained(&first);
+    check_structure(&first);
+    check_names(&first);
+
+    let (stdout, stderr) = project.run(&["summary", "out"], 0);
+    let verdict = stdout
+        .find("of the 20 rows")
+        .or(stdout.find("among the 20 rows"));
+    let bars = stdout.find("Coefficients (├─●─┤ 90 % interval, × as linked (least squares)");
+    let table = stdout.find("StdDev");
+    assert!(
+        verdict < bars && bars < table && table.is_some(),
+        "{stdout}"
+    );
+    assert!(
+        verdict.is_some() && bars.is_some() && stderr.is_empty(),
+        "{stdout}{stderr}"
+    );
+
+    older_folders_get_one_sentence(&project);
+}
+
+fn check_self_contained(page: &str) {
+    let outside = page.replace("http://www.w3.org/2000/svg", "");
+    for reference in [
+        "http:", "https:", "src=", "link=", "<link", "@import", "url(",
+    ] {
+        let behind = outside.find(reference).map(|k| &outside[k..]);
+        let shown: Option<String> = behind.map(|rest| rest.chars().take(60).collect());
+        assert_eq!(shown, None, "{reference}");
+    }
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+}
+
+fn check_structure(page: &str) {
+    assert_eq!(page.matches("<h1>").count(), 1);
+    let levels: Vec<u32> = page
+        .match_indices("<h")
+        .filter_map(|(k, _)| page[k + 2..].chars().next()?.to_digit(10))
+        .collect();
+    assert!(
+        levels.len() > 6 && levels.windows(2).all(|pair| pair[1] <= pair[0] + 1),
+        "{levels:?}"
+    );
+    let figures: Vec<&str> = page.split("<svg").skip(1).collect();
+    assert!(figures.len() >= 3, "forest plot, matrix, before and after");
+    for figure in figures {
+        let figure = figure.split("</svg>").next().unwrap();
+        assert!(figure.contains("role=\"img\"") && figure.contains("<title>"));
+        assert!(figure.contains("<desc>") && !figure.contains("<desc></desc>"));
+    }
+    for head in page
+        .split("<th")
+        .skip(1)
+        .filter(|rest| !rest.starts_with("ead"))
+    {
+        assert!(head.starts_with(" scope="), "<th{}", &head[..30]);
+    }
+    let mut targets = page
+        .split("href=\"#")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap());
+    assert!(targets.all(|id| page.contains(&format!("id=\"{id}\""))));
+    for landmark in ["<header>", "<nav ", "<main>", "<footer>"] {
+        assert_eq!(page.matches(landmark).count(), 1, "{landmark}");
+    }
+    for part in [
+        "n = 20",
+        "1 predictor",
+        "2 chains \u{d7} 150 draws",
+        "P(moved)",
+        "config.json",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+}
+
+fn check_names(page: &str) {
+    assert_eq!(page.matches("<script").count(), 1, "our own");
+    assert!(page.contains("&lt;script&gt;alert("));
+    assert!(page.contains("&lt;i&gt;p0") && !page.contains("<i>p0"));
+    assert!(page.contains("a &lt;b&gt;fit") && !page.contains("<b>fit"));
+}
+
+/// Files that fits of older versions did not write.
+fn older_folders_get_one_sentence(project: &Project) {
+    let rows = fs::read_to_string(project.path("out/rows.csv")).unwrap();
+    project.write("out/rows.csv", &rows.replace("response", "other"));
+    let (_, stderr) = project.run(&["report", "out"], 2);
+    assert!(
+        stderr.contains("the column `response`") && stderr.contains("fit again"),
+        "{stderr}"
+    );
+    project.write("out/rows.csv", &rows);
+    fs::remove_file(project.path("out/model.stan")).unwrap();
+    let (_, stderr) = project.run(&["report", "out"], 2);
+    assert!(
+        stderr.contains("model.stan") && stderr.contains("fit again"),
+        "{stderr}"
+    );
+    assert_eq!(stderr.lines().count(), 1);
+    let (stdout, stderr) = project.run(&["summary", "out"], 0);
+    assert!(
+        stdout.contains("StdDev") && stderr.contains("no verdict"),
+        "{stdout}{stderr}"
+    );
+}
+
+#[test]
+fn a_fit_that_keeps_its_links_has_no_section_on_them() {
+    let project = Project::new(&[
+        ("sampler.warmup", json!(200)),
+        ("sampler.draws", json!(100)),
+    ]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let first = page(&project);
+    assert!(!first.contains("id=\"links\"") && !first.contains("href=\"#links\""));
+    assert!(first.contains("n = 20") && first.contains("links kept"));
+    project.run(&["report", "out"], 0);
+    assert_eq!(page(&project), first);
+}
