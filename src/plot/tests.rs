@@ -336,3 +336,23 @@ fn classes_are_prefixed_and_styled() {
         }
     }
 }
+
+#[test]
+fn fine_lines_have_no_markers_however_few_their_points() {
+    let line = vec![
+        (0.0, 1.0),
+        (1.0, 2.0),
+        (f64::NAN, 1.0),
+        (2.0, 1.0),
+        (3.0, 2.0),
+    ];
+    let panel = Panel::new("")
+        .mark(Mark::fine(Series(0), line.clone()))
+        .mark(Mark::fine(Series(1), line));
+    let svg = Figure::new("Traces", "Two.")
+        .panel(panel)
+        .legend(Series(0), "one")
+        .svg();
+    assert_eq!(svg.matches("class=\"us-fine\"").count(), 2);
+    assert!(!svg.contains("us-fill us-outlined"));
+}

@@ -49,8 +49,17 @@ pub fn is_judged(row: &SummaryRow) -> bool {
 /// The largest R-hat in words, for descriptions.
 pub fn largest_r_hat(rows: &[&SummaryRow]) -> String {
     match rows.iter().filter_map(|row| row.r_hat).reduce(f64::max) {
-        Some(largest) => format!("the largest R-hat is {}", significant(largest, 4)),
+        Some(largest) => format!("the largest R-hat is {}", shown_r_hat(largest)),
         None => "R-hat could not be computed".into(),
+    }
+}
+
+/// Three decimals, as long as they say something.
+pub fn shown_r_hat(r_hat: f64) -> String {
+    if r_hat < 10.0 {
+        format!("{r_hat:.3}")
+    } else {
+        significant(r_hat, 4)
     }
 }
 

@@ -185,12 +185,9 @@ fn agreement(saved: &Saved) -> String {
         .filter_map(|row| row.r_hat)
         .reduce(f64::max);
     let num_chains = saved.chains.len();
-    let judged = |finding: &Finding| {
-        matches!(
-            finding,
-            Finding::HighRHat(_) | Finding::LinksDisagree(_) | Finding::NotJudged(_)
-        )
-    };
+    let disagree =
+        |finding: &Finding| matches!(finding, Finding::HighRHat(_) | Finding::LinksDisagree(_));
+    let not_judged = |finding: &Finding| matches!(finding, Finding::NotJudged(_));
     match worst {
         _ if num_chains == 1 => {
             "With one chain only, nobody can say whether chains agree: set sampler.chains to 4."
@@ -199,8 +196,12 @@ fn agreement(saved: &Saved) -> String {
         None => format!(
             "Whether the {num_chains} chains agree could not be judged: they are too short."
         ),
-        Some(worst) if saved.findings.iter().any(judged) => format!(
+        Some(worst) if saved.findings.iter().any(disagree) => format!(
             "The {num_chains} chains do not agree well enough (largest R-hat {}): see the problems above before using these numbers.",
+            significant(worst, 4)
+        ),
+        Some(worst) if saved.findings.iter().any(not_judged) => format!(
+            "The {num_chains} chains agree as far as that can be judged (largest R-hat {}); the problems above name the rest.",
             significant(worst, 4)
         ),
         Some(worst) => format!(

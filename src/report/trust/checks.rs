@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::diagnostics::{
     Finding, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN, SummaryRow, Worst, e_bfmi,
 };
+use crate::report::by_chain::shown_r_hat;
 use crate::report::format::{count, percent, significant};
 use crate::report::saved::Saved;
 
@@ -172,11 +173,11 @@ fn missing(saved: &Saved, result: &mut Outcome, has: fn(&SummaryRow) -> bool) ->
 }
 
 /// The quantity with the most extreme number.
-fn extreme<'a>(
-    saved: &'a Saved,
+fn extreme(
+    saved: &Saved,
     number: impl Fn(&SummaryRow) -> Option<f64>,
     largest: bool,
-) -> Option<(f64, &'a SummaryRow)> {
+) -> Option<(f64, &SummaryRow)> {
     let known = saved
         .summary
         .iter()
@@ -195,7 +196,7 @@ fn r_hat(saved: &Saved) -> Check {
             judged(problem),
             format!(
                 "largest {} ({}), wanted at most {MAX_R_HAT}",
-                significant(worst, 4),
+                shown_r_hat(worst),
                 saved.name_of(&row.name)
             ),
         ),
@@ -252,6 +253,8 @@ fn links(saved: &Saved) -> Option<Check> {
             words: "one chain has no other to agree with".into(),
         });
     }
+    let lengths = saved.chains.iter().map(|chain| chain.num_draws());
+    let shortest = lengths.min().unwrap_or(0);
     let spread = |row: usize| {
         let shares = links.share_by_chain(row);
         let known = || shares.iter().copied().filter(|share| share.is_finite());
@@ -282,6 +285,13 @@ fn links(saved: &Saved) -> Option<Check> {
                         count(beyond(worst), "row")
                     ),
                 ),
+                None if (shortest as f64) < MIN_ESS_PER_CHAIN => (
+                    Outcome::Unknown,
+                    format!(
+                        "{words}; with {} in the shortest chain, that may be chance",
+                        count(shortest, "draw")
+                    ),
+                ),
                 None => (
                     Outcome::Pass,
                     format!("{words}, not more than chance explains"),
@@ -303,10 +313,16 @@ fn drift(saved: &Saved) -> Option<Check> {
         Finding::LinksDrift(worst) => worst.named.first(),
         _ => None,
     });
+    let recorded = saved.diagnostics["chains"].is_array() && saved.config.sampler.warmup > 0;
     Some(Check {
         name: "warm-up of links",
-        result: judged(worst.is_some()),
+        result: match worst {
+            Some(_) => Outcome::Problem,
+            None if recorded => Outcome::Pass,
+            None => Outcome::Unknown,
+        },
         words: match worst {
+            None if !recorded => "nothing is recorded of it".into(),
             None => "the number of moved rows had settled when warm-up ended".into(),
             Some((chain, change)) => format!(
                 "the number of moved rows still changed by {} in {chain} when warm-up ended",

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::diagnostics::{MAX_R_HAT, MIN_ESS_PER_CHAIN, SummaryRow};
-use crate::report::by_chain::worst_first;
+use crate::report::by_chain::{shown_r_hat, worst_first};
 use crate::report::format::significant;
 use crate::report::saved::Saved;
 
@@ -70,7 +70,7 @@ impl Row {
             name: saved.name_of(&row.name),
             r_hat: Cell {
                 bad: row.r_hat.is_some_and(|value| value > MAX_R_HAT),
-                ..cell(row.r_hat, 4)
+                text: row.r_hat.map_or("NA".into(), shown_r_hat),
             },
             ess_bulk: size(row.ess_bulk),
             ess_tail: size(row.ess_tail),

@@ -100,7 +100,7 @@ pub fn picture(saved: &Saved) -> Result<Picture, String> {
         let (marginal, transitions) = (line(&energies.marginal), line(&energies.transitions));
         let highest = marginal.iter().chain(&transitions).map(|point| point.1);
         let top = 1.08 * highest.fold(f64::MIN_POSITIVE, f64::max);
-        let title = format!("chain {chain}: E-BFMI {}", significant(energies.e_bfmi, 2));
+        let title = format!("chain {chain}: {}", significant(energies.e_bfmi, 2));
         let panel = Panel::new(title)
             .x(Axis::linear("energy"))
             .y(bare_axis(0.0, top))
@@ -119,7 +119,7 @@ pub fn picture(saved: &Saved) -> Result<Picture, String> {
         }
     };
     let caption = format!(
-        "How far the energy varies, and how far it changes from one draw to the next. Where the line is much narrower than the area \
+        "How far the energy varies, and how far it changes from one draw to the next; above each panel is the E-BFMI. Where the line is much narrower than the area \
          (E-BFMI below {MIN_E_BFMI}), the sampler crosses the energies slowly and may miss the tails; links that move slowly narrow it too.{left_out}"
     );
     Ok(Picture::new(&figure, caption))

@@ -157,6 +157,7 @@ fn short_and_uneven_chains_are_drawn() {
             "{lengths:?}"
         );
         assert_eq!(trust.sampler.len(), lengths.len());
+        assert_ne!(outcome(&trust, "agreement of links"), Outcome::Pass);
         figures(&saved);
     }
 }

@@ -4,9 +4,9 @@ use crate::diagnostics::SummaryRow;
 use crate::draws::ChainDraws;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::report::by_chain::{
-    bare_axis, draws, largest_r_hat, listed, reference_series, with_legend,
+    bare_axis, draws, largest_r_hat, listed, reference_series, shown_r_hat, with_legend,
 };
-use crate::report::format::{count, significant};
+use crate::report::format::count;
 use crate::report::page::Picture;
 use crate::report::saved::Saved;
 
@@ -60,7 +60,7 @@ pub fn picture(saved: &Saved, selected: &[&SummaryRow]) -> Result<Picture, Strin
             bare_axis(ends.0, ends.1)
         };
         let title = match row.r_hat {
-            Some(r_hat) => format!("{} (R-hat {})", names[k], significant(r_hat, 4)),
+            Some(r_hat) => format!("{} (R-hat {})", names[k], shown_r_hat(r_hat)),
             None => names[k].clone(),
         };
         let lines = by_chain.iter().enumerate().map(|(chain, draws)| {
