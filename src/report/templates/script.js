@@ -3,7 +3,7 @@
 (() => {
   const element = (name, properties) => Object.assign(document.createElement(name), properties);
 
-  const valueOf = (cell) => (cell ? cell.dataset.value ?? cell.textContent : "").trim();
+  const valueOf = (cell) => (cell ? cell.dataset.v ?? cell.textContent : "").trim();
   const numberOf = (text) => (text === "" ? NaN : Number(text));
 
   const sort = (table, column, descending) => {
