@@ -229,3 +229,20 @@ fn ctrl_c_during_warm_up_ends_with_130_and_leaves_no_empty_chain() {
     }
     fit(&project, &["--force", "--set", "sampler.warmup=100"]);
 }
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_printing_without_a_word() {
+    let project = Project::new(&[]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let mut summary = std::process::Command::new(env!("CARGO_BIN_EXE_unshuffle"))
+        .args(["summary", "out"])
+        .current_dir(project.path("."))
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(summary.stdout.take());
+    let output = summary.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(0));
+}

@@ -86,7 +86,20 @@ fn default_threads() -> usize {
         .unwrap_or(1)
 }
 
+/// `unshuffle summary DIR | head` ends when head has seen enough, without a word.
+fn end_with_a_closed_pipe() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let message = info.payload().downcast_ref::<String>();
+        if message.is_some_and(|message| message.starts_with("failed printing to stdout")) {
+            std::process::exit(0);
+        }
+        usual(info);
+    }));
+}
+
 pub fn main() -> ExitCode {
+    end_with_a_closed_pipe();
     let outcome = match Cli::parse().command {
         Command::Fit(args) => fit::fit(args),
         Command::Check(args) => fit::check(args),

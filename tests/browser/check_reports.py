@@ -71,6 +71,7 @@ class Report:
                 self.look(width, scheme)
         self.use()
         self.without_script()
+        self.photograph()
         return self.problems
 
     def open(self, width=DESK, scheme="light", **options):
@@ -104,6 +105,14 @@ class Report:
         name = f"{self.path.parent.name}_{width}_{scheme}.png"
         page.screenshot(path=self.shots / name, full_page=True)
         context.close()
+
+    def photograph(self):
+        """What a person sees first, for the README."""
+        for name, width, height, scheme in (("top", 900, 1180, "light"), ("phone", PHONE, 844, "dark")):
+            context, page = self.open(width, scheme)
+            page.set_viewport_size({"width": width, "height": height})
+            page.screenshot(path=self.shots / f"{self.path.parent.name}_{name}.png")
+            context.close()
 
     def use(self):
         """Sorts and searches every table that offers it."""
