@@ -12,12 +12,12 @@ use super::{
 };
 
 /// Every failure names the config file.
-pub(super) struct Check<'a> {
-    pub(super) file: &'a Path,
+pub(crate) struct Check<'a> {
+    pub(crate) file: &'a Path,
 }
 
 impl Check<'_> {
-    pub(super) fn that(
+    pub(crate) fn that(
         &self,
         holds: bool,
         path: &str,

@@ -13,6 +13,7 @@ mod strict_json;
 mod temperature;
 mod text;
 
+pub(crate) use check::Check;
 pub use choices::{Family, Prior, Restart, Update};
 pub use error::ConfigError;
 pub use init::{Init, read_init};

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::StudyError;
 use super::axes::{Point, expand, label};
 use crate::baseline::Baseline;
-use crate::config::{self, Config, ConfigError, load_value, typed};
+use crate::config::{self, Check, Config, ConfigError, load_value, typed};
 use crate::simulate::{Design, Settings, SimulateError, simulate};
 use crate::stan::shipped_names;
 
@@ -131,27 +131,28 @@ impl Study {
     pub fn load(file: &Path, settings: &[String]) -> Result<Study, StudyError> {
         let value = load_value(file, settings)?;
         let raw: RawStudy = typed(&value, file)?;
-        let reader = Reader { file };
-        reader.that(
+        let check = Check { file };
+        let reader = Reader { file, check };
+        reader.check.that(
             raw.repeats >= 1,
             "repeats",
             raw.repeats,
             "it must be 1 or more",
         )?;
-        reader.that(
+        reader.check.that(
             raw.jobs != Some(0),
             "jobs",
             0,
             "it must be 1 or more, or left out",
         )?;
-        reader.that(
+        reader.check.that(
             !raw.methods.is_empty(),
             "methods",
             "{}",
             "name at least one",
         )?;
         let no_seed = raw.sampler.get("seed").is_none();
-        reader.that(
+        reader.check.that(
             no_seed,
             "sampler.seed",
             "given",
@@ -239,31 +240,14 @@ struct Wrapped {
 /// Reads parts of the config, and names the file in every mistake.
 struct Reader<'a> {
     file: &'a Path,
+    check: Check<'a>,
 }
 
 impl Reader<'_> {
-    fn that(
-        &self,
-        holds: bool,
-        path: &str,
-        value: impl ToString,
-        rule: &str,
-    ) -> Result<(), ConfigError> {
-        if holds {
-            return Ok(());
-        }
-        Err(ConfigError::BadValue {
-            file: self.file.display().to_string(),
-            path: path.into(),
-            value: value.to_string(),
-            rule: rule.into(),
-        })
-    }
-
     fn points(&self, value: &Value, place: &str, kept: &[&str]) -> Result<Vec<Point>, ConfigError> {
         let points = expand(value, kept);
         let rule = "an empty list leaves nothing to run; list at least one value";
-        self.that(!points.is_empty(), place, value, rule)?;
+        self.check.that(!points.is_empty(), place, value, rule)?;
         Ok(points)
     }
 
@@ -346,7 +330,8 @@ impl Reader<'_> {
         ];
         for (key, given) in of_fits {
             let path = format!("{place}.{key}");
-            self.that(!given, &path, "given", "this baseline has none; remove it")?;
+            self.check
+                .that(!given, &path, "given", "this baseline has none; remove it")?;
         }
         Ok(match name {
             BaselineName::LeastSquares => Baseline::LeastSquares,
@@ -356,7 +341,7 @@ impl Reader<'_> {
                 let tau = raw.tau.unwrap_or(0.5);
                 let path = format!("{place}.tau");
                 let rule = "it must be between 0 and 1, both excluded";
-                self.that(tau > 0.0 && tau < 1.0, &path, tau, rule)?;
+                self.check.that(tau > 0.0 && tau < 1.0, &path, tau, rule)?;
                 Baseline::Quantile { tau }
             }
         })
@@ -371,7 +356,7 @@ impl Reader<'_> {
     ) -> Result<Config, ConfigError> {
         let path = format!("{place}.tau");
         let rule = "a fit has it in model.family; remove it";
-        self.that(raw.tau.is_none(), &path, "given", rule)?;
+        self.check.that(raw.tau.is_none(), &path, "given", rule)?;
         let (stan, family) = design.model();
         let model = raw
             .model
