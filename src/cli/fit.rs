@@ -13,7 +13,7 @@ use crate::baseline::Baseline;
 use crate::compare;
 use crate::config;
 use crate::diagnostics::Finding;
-use crate::fit::{Prepared, check_output, prepare};
+use crate::fit::{Prepared, check_output, prepare_with, read_data};
 use crate::report;
 use crate::stan::{BuildObserver, Cache, Compiler, StanError, Toolchain, shipped_names};
 
@@ -69,9 +69,10 @@ pub(super) fn compiler<'a>(
 }
 
 fn prepare_from(args: &ConfigArgs, config: config::Config) -> Result<Prepared, Failure> {
+    let data = read_data(&config)?;
     let observer = BuildProgress::new();
     let compiler = compiler(&args.toolchain, &observer)?;
-    Ok(prepare(config, &compiler)?)
+    Ok(prepare_with(config, data, &compiler)?)
 }
 
 fn load(args: &ConfigArgs) -> Result<config::Config, Failure> {

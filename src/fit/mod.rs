@@ -27,7 +27,7 @@ use crate::summary;
 pub use output::check_output;
 use output::{clear_output, write, write_text};
 pub use predictive::Predictive;
-pub use prepare::{Prepared, Program, prepare, prior_kind, stan_source};
+pub use prepare::{Prepared, Program, prepare, prepare_with, prior_kind, read_data, stan_source};
 
 #[derive(Debug, Error)]
 pub enum FitError {

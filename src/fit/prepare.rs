@@ -31,8 +31,23 @@ pub struct Prepared {
 
 /// Everything before sampling: reads the data, checks and compiles the program, builds the model.
 pub fn prepare(config: Config, compiler: &Compiler) -> Result<Prepared, FitError> {
-    refuse_unhonoured(&config)?;
-    let data = data::read(&config.data)?;
+    let data = read_data(&config)?;
+    prepare_with(config, data, compiler)
+}
+
+/// The data of a config, and whether everything it asks for is honoured. It needs no toolchain, so a mistake here is told before
+/// anything is fetched.
+pub fn read_data(config: &Config) -> Result<Dataset, FitError> {
+    refuse_unhonoured(config)?;
+    Ok(data::read(&config.data)?)
+}
+
+/// As `prepare`, with the data that `read_data` gave.
+pub fn prepare_with(
+    config: Config,
+    data: Dataset,
+    compiler: &Compiler,
+) -> Result<Prepared, FitError> {
     let program = Program::compile(&config.model, compiler)?;
     let data_sha256 = file_sha256(&config.data.file);
     let prepared = program.with_data(config, data)?;
