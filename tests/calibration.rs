@@ -97,14 +97,11 @@ impl Truth {
             beta,
             scale,
             num_moved: pi.num_moved(),
-            data: Dataset {
-                predictor_names: (1..=NUM_PREDICTORS).map(|k| format!("x{k}")).collect(),
+            data: Dataset::new(
+                (1..=NUM_PREDICTORS).map(|k| format!("x{k}")).collect(),
                 x,
                 response,
-                row_ids: None,
-                blocks: None,
-                safe: None,
-            },
+            ),
         }
     }
 }

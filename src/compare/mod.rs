@@ -159,14 +159,11 @@ mod tests {
     use crate::diagnostics::summarize;
 
     fn data() -> Dataset {
-        Dataset {
-            predictor_names: vec!["(Intercept)".into(), "income".into()],
-            x: array![[1., 0.], [1., 1.], [1., 2.], [1., 3.], [1., 4.]],
-            response: vec![1.0, 3.1, 4.9, 7.0, 2.0],
-            row_ids: None,
-            blocks: None,
-            safe: None,
-        }
+        Dataset::new(
+            vec!["(Intercept)".into(), "income".into()],
+            array![[1., 0.], [1., 1.], [1., 2.], [1., 3.], [1., 4.]],
+            vec![1.0, 3.1, 4.9, 7.0, 2.0],
+        )
     }
 
     fn summary(names: &[&str]) -> Vec<SummaryRow> {

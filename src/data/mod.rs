@@ -10,6 +10,7 @@ mod read;
 mod stan_json;
 
 use ndarray::Array2;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use delimiter::detect as detect_delimiter;
 pub use error::DataError;
@@ -20,7 +21,7 @@ pub use stan_json::stan_json;
 /// The name of the first column of `x` when there is an intercept.
 pub const INTERCEPT: &str = "(Intercept)";
 
-/// The rows of the user's file, in her order: row i here is her data row i + 1.
+/// The rows of the user's file, in her order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
     /// Names of the columns of `x`.
@@ -28,11 +29,18 @@ pub struct Dataset {
     /// Rows by predictors, in row-major order.
     pub x: Array2<f64>,
     pub response: Vec<f64>,
+    /// Which data row of her file each row is, counted from 1; rows that were dropped are left out.
+    pub row_numbers: Vec<usize>,
     /// Her names of the rows.
     pub row_ids: Option<Vec<String>>,
     pub blocks: Option<Blocks>,
     /// Rows whose link is known to be right.
     pub safe: Option<Vec<bool>>,
+    /// For each row the probability, before any fit, that its link is right: above 0, at most 1.
+    pub match_probability: Option<Vec<f64>>,
+    /// The only places where a row may belong besides its own.
+    pub candidates: Option<Vec<Candidate>>,
+    pub notes: Notes,
 }
 
 /// Groups of rows; a row can only be relinked inside its own.
@@ -43,7 +51,52 @@ pub struct Blocks {
     pub labels: Vec<String>,
 }
 
+/// The response of `row` may belong to the predictors of `partner`; both count from 0 in the order of the data set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Candidate {
+    pub row: usize,
+    pub partner: usize,
+    /// Above 0; only the ratios between the candidates of one row matter.
+    pub weight: f64,
+}
+
+/// What was done to her file on the way here, for people to read.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Notes {
+    /// Categorical columns and the level that the others are compared with.
+    pub references: Vec<Reference>,
+    /// Rows left out because a value was missing.
+    pub num_dropped: usize,
+    /// Where the values were missing: column and number of rows.
+    pub missing: Vec<(String, usize)>,
+    /// Rows of the right file that no row of the left one is linked to.
+    pub num_unlinked: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    pub column: String,
+    pub level: String,
+}
+
 impl Dataset {
+    /// Rows that may be linked in any way.
+    pub fn new(predictor_names: Vec<String>, x: Array2<f64>, response: Vec<f64>) -> Dataset {
+        assert_eq!(x.dim(), (response.len(), predictor_names.len()));
+        Dataset {
+            row_numbers: (1..=response.len()).collect(),
+            predictor_names,
+            x,
+            response,
+            row_ids: None,
+            blocks: None,
+            safe: None,
+            match_probability: None,
+            candidates: None,
+            notes: Notes::default(),
+        }
+    }
+
     pub fn num_rows(&self) -> usize {
         self.response.len()
     }

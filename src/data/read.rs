@@ -234,15 +234,13 @@ impl<'a> Rows<'a> {
         let mut labels: Vec<(String, usize)> = self.block_of_label.into_iter().collect();
         labels.sort_by_key(|&(_, block)| block);
         Ok(Dataset {
-            predictor_names,
-            x,
-            response: self.response,
             row_ids: self.id_column.map(|_| self.ids),
             blocks: self.block_column.map(|_| Blocks {
                 of_row: self.blocks,
                 labels: labels.into_iter().map(|(label, _)| label).collect(),
             }),
             safe: self.safe_column.map(|_| self.safe),
+            ..Dataset::new(predictor_names, x, self.response)
         })
     }
 }

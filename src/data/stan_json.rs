@@ -57,14 +57,11 @@ mod tests {
     use serde_json::json;
 
     fn dataset() -> Dataset {
-        Dataset {
-            predictor_names: vec!["a".into(), "b".into()],
-            x: array![[1.0, 0.1], [1.0, 1e-300], [1.0, 0.1 + 0.2]],
-            response: vec![1.0, 2.0, 3.0],
-            row_ids: None,
-            blocks: None,
-            safe: None,
-        }
+        Dataset::new(
+            vec!["a".into(), "b".into()],
+            array![[1.0, 0.1], [1.0, 1e-300], [1.0, 0.1 + 0.2]],
+            vec![1.0, 2.0, 3.0],
+        )
     }
 
     #[test]

@@ -119,9 +119,6 @@ impl Simulated {
         let mut x = Array2::ones((num_rows, num_predictors + skipped));
         x.slice_mut(s![.., skipped..]).assign(&self.x);
         Dataset {
-            predictor_names: self.truth.coefficients.clone(),
-            x,
-            response: self.y.clone(),
             row_ids: Some((1..=num_rows).map(|row| row.to_string()).collect()),
             blocks: self.blocks.as_ref().map(|of_row| Blocks {
                 labels: (1..=of_row[num_rows - 1] + 1)
@@ -129,7 +126,7 @@ impl Simulated {
                     .collect(),
                 of_row: of_row.clone(),
             }),
-            safe: None,
+            ..Dataset::new(self.truth.coefficients.clone(), x, self.y.clone())
         }
     }
 }
