@@ -3,7 +3,7 @@
 use rand::Rng;
 
 use crate::model::{ModelError, Pairs};
-use crate::permutation::{Permutation, Prior, PriorKind, Update, UpdateInfo};
+use crate::permutation::{Permutation, Prior, Update, UpdateInfo};
 
 /// The links of one chain and how they move.
 pub struct Links<'m> {
@@ -51,14 +51,8 @@ impl<'m> Links<'m> {
                 self.start = "mode";
             }
             _ => {
-                let mut num_moved = self.response.len() / 10;
-                while num_moved > 1 && self.prior.log_weight(num_moved) == f64::NEG_INFINITY {
-                    num_moved -= 1;
-                }
-                if num_moved > 1 {
-                    let pi = Permutation::random_sparse(self.response.len(), num_moved, rng);
-                    self.permutation.assign(&pi);
-                }
+                let most = self.response.len() / 10;
+                self.permutation.assign(&self.prior.random_links(most, rng));
                 self.start = "random";
             }
         }
@@ -84,16 +78,13 @@ impl<'m> Links<'m> {
     }
 
     pub fn log_prior(&self) -> f64 {
-        self.prior.log_weight(self.permutation.num_moved())
+        self.prior.log_prior(&self.permutation)
     }
 
-    /// A draw of the mismatch rate: rho where the prior has one, else the share of moved rows.
+    /// A draw of the mismatch rate where the prior has one, else the share of moved rows.
     pub fn mismatch_rate(&self, rng: &mut impl Rng) -> f64 {
         let num_moved = self.permutation.num_moved();
-        match self.prior.kind() {
-            PriorKind::BetaBinomial { .. } => self.prior.draw_rho(num_moved, rng),
-            PriorKind::Uniform { .. } | PriorKind::Hamming { .. } => None,
-        }
-        .unwrap_or(num_moved as f64 / self.response.len() as f64)
+        let rate = self.prior.draw_rate(num_moved, rng);
+        rate.unwrap_or(num_moved as f64 / self.response.len() as f64)
     }
 }

@@ -132,7 +132,6 @@ impl From<FitError> for Failure {
             | FitError::Model(_)
             | FitError::Agreement(_)
             | FitError::NoAlpha { .. }
-            | FitError::NotHonoured { .. }
             | FitError::Draws(_)
             | FitError::OutputExists { .. }
             | FitError::Write { .. } => Failure::new(2, error),

@@ -27,7 +27,9 @@ use crate::summary;
 pub use output::check_output;
 use output::{clear_output, write, write_text};
 pub use predictive::Predictive;
-pub use prepare::{Prepared, Program, prepare, prepare_with, prior_kind, read_data, stan_source};
+pub use prepare::{
+    Prepared, Program, link_space, prepare, prepare_with, prior_kind, read_data, stan_source,
+};
 
 #[derive(Debug, Error)]
 pub enum FitError {
@@ -49,10 +51,6 @@ pub enum FitError {
     Chain(#[from] ChainError),
     #[error(transparent)]
     Draws(#[from] DrawsError),
-    #[error(
-        "the config `{name}`: data.{key} is set, but restricting links to it is not built yet: remove it, or keep every link with permutation.update {{\"name\": \"none\"}}"
-    )]
-    NotHonoured { name: String, key: &'static str },
     #[error("{} already holds a fit: choose another `output`, or replace it with --force", path.display())]
     OutputExists { path: PathBuf },
     #[error("cannot write to {}", path.display())]

@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 
 use super::FitError;
 use crate::config::{self, Config, Family, Init, ModelSource, read_init};
-use crate::data::{self, Dataset, stan_json};
+use crate::data::{self, Candidate, Dataset, stan_json};
 use crate::model::{Outputs, Pairs, StanModel, TwoTemperatures, check_agreement, initial_values};
-use crate::permutation::{Prior, PriorKind};
+use crate::permutation::{LinkFacts, LinkSpace, Prior, PriorKind};
 use crate::rng;
 use crate::stan::{Compiler, StanError, StanSource, shipped_model};
 
@@ -35,10 +35,8 @@ pub fn prepare(config: Config, compiler: &Compiler) -> Result<Prepared, FitError
     prepare_with(config, data, compiler)
 }
 
-/// The data of a config, and whether everything it asks for is honoured. It needs no toolchain, so a mistake here is told before
-/// anything is fetched.
+/// The data of a config. It needs no toolchain, so a mistake here is told before anything is fetched.
 pub fn read_data(config: &Config) -> Result<Dataset, FitError> {
-    refuse_unhonoured(config)?;
     Ok(data::read(&config.data)?)
 }
 
@@ -91,7 +89,6 @@ impl Program {
 
     /// Builds the model, and checks that both steps mean the same likelihood.
     pub fn with_data(&self, mut config: Config, data: Dataset) -> Result<Prepared, FitError> {
-        refuse_unhonoured(&config)?;
         if let Init::File(file) = &config.sampler.init {
             config.sampler.init = Init::Values(read_init(file)?);
         }
@@ -123,7 +120,7 @@ impl Program {
             };
             agreement(&config, &data, &model, alpha, other.as_ref(), alpha_links)?;
         }
-        let prior = Prior::new(prior_kind(config.permutation.prior), data.num_rows());
+        let prior = Prior::new(prior_kind(config.permutation.prior), link_space(&data));
         Ok(Prepared {
             config,
             data,
@@ -136,18 +133,19 @@ impl Program {
     }
 }
 
-/// A restriction that the permutation step would silently ignore must not look as if it worked.
-fn refuse_unhonoured(config: &Config) -> Result<(), FitError> {
-    let keys = [("block", &config.data.block), ("safe", &config.data.safe)];
-    match keys.into_iter().find(|(_, column)| column.is_some()) {
-        Some((key, _)) if config.permutation.update != config::Update::None => {
-            Err(FitError::NotHonoured {
-                name: config.name.clone(),
-                key,
-            })
-        }
-        _ => Ok(()),
-    }
+/// Which links the data allow, and what is known of them.
+pub fn link_space(data: &Dataset) -> LinkSpace {
+    let candidates: Option<Vec<(usize, usize, f64)>> = data.candidates.as_ref().map(|pairs| {
+        let triple = |pair: &Candidate| (pair.row, pair.partner, pair.weight);
+        pairs.iter().map(triple).collect()
+    });
+    let facts = LinkFacts {
+        block_of_row: data.blocks.as_ref().map(|blocks| blocks.of_row.as_slice()),
+        safe: data.safe.as_deref(),
+        match_probability: data.match_probability.as_deref(),
+        candidates: candidates.as_deref(),
+    };
+    LinkSpace::new(data.num_rows(), facts)
 }
 
 /// The prior on the links that a config names.

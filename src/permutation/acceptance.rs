@@ -1,5 +1,6 @@
 //! The target of the permutation step and the two rules by which a proposed exchange is accepted.
 
+use super::moved_groups::MovedGroups;
 use super::pair::PairLogLik;
 use super::permutation::Permutation;
 use super::prior::Prior;
@@ -10,12 +11,20 @@ pub(crate) struct Target<'a, L: ?Sized> {
     pub pi: &'a mut Permutation,
     pub pair: &'a L,
     pub prior: &'a Prior,
+    groups: &'a mut MovedGroups,
 }
 
 impl<'a, L: PairLogLik + ?Sized> Target<'a, L> {
+    /// `groups` is room to work in, of any earlier content.
+    ///
     /// # Panics
     /// When the sizes differ, or the current permutation has no prior mass: no chain may be there.
-    pub fn new(pi: &'a mut Permutation, pair: &'a L, prior: &'a Prior) -> Self {
+    pub fn new(
+        pi: &'a mut Permutation,
+        pair: &'a L,
+        prior: &'a Prior,
+        groups: &'a mut MovedGroups,
+    ) -> Self {
         assert_eq!(pi.len(), pair.len(), "permutation and pair likelihood");
         assert_eq!(pi.len(), prior.num_rows(), "permutation and prior");
         assert!(
@@ -23,21 +32,64 @@ impl<'a, L: PairLogLik + ?Sized> Target<'a, L> {
             "the prior excludes the current permutation, which moves {} rows",
             pi.num_moved()
         );
-        Self { pi, pair, prior }
+        debug_assert!(
+            prior.log_prior(pi) > f64::NEG_INFINITY,
+            "the links that are possible exclude the current permutation"
+        );
+        groups.fill(prior.space(), pi);
+        Self {
+            pi,
+            pair,
+            prior,
+            groups,
+        }
     }
 
-    /// The change of sum l + g when rows `i` and `j` exchange their columns.
+    /// The moved rows of the group of `row`, which can move.
+    #[inline]
+    pub fn moved_beside(&self, row: usize) -> &[usize] {
+        let space = self.prior.space();
+        self.groups.of(space, self.pi, space.group_of_movable(row))
+    }
+
+    /// The change of sum l + log prior when rows `i` and `j` exchange their columns.
     #[inline]
     pub fn log_change(&self, i: usize, j: usize) -> f64 {
-        let after = self.prior.log_weight(self.pi.num_moved_after(i, j));
-        if after == f64::NEG_INFINITY {
-            return after;
-        }
         let (a, b) = (self.pi.column_of(i), self.pi.column_of(j));
         let pair = self.pair;
-        after - self.prior.log_weight(self.pi.num_moved())
-            + (pair.pair(i, b) - pair.pair(i, a))
-            + (pair.pair(j, a) - pair.pair(j, b))
+        let prior = if self.prior.space().is_free() {
+            self.prior.log_weight(self.pi.num_moved_after(i, j))
+                - self.prior.log_weight(self.pi.num_moved())
+        } else if self.prior.space().same_group(i, j) {
+            self.log_prior_change([(i, a, b), (j, b, a)].into_iter())
+        } else {
+            f64::NEG_INFINITY
+        };
+        if prior == f64::NEG_INFINITY {
+            return prior;
+        }
+        prior + (pair.pair(i, b) - pair.pair(i, a)) + (pair.pair(j, a) - pair.pair(j, b))
+    }
+
+    /// The change of the log prior when rows of one group change their columns: (row, old column, new column).
+    pub fn log_prior_change(&self, changes: impl Iterator<Item = (usize, usize, usize)>) -> f64 {
+        let space = self.prior.space();
+        let (mut links, mut more, mut fewer, mut group) = (0.0, 0, 0, 0);
+        for (row, old, new) in changes {
+            links += space.log_link(row, new) - space.log_link(row, old);
+            more += usize::from(old == row);
+            fewer += usize::from(new == row);
+            group = space.group_of_movable(row);
+        }
+        if links == f64::NEG_INFINITY {
+            return links;
+        }
+        let in_all = self.pi.num_moved();
+        let in_group = self.groups.count(space, self.pi, group);
+        let prior = self.prior;
+        links + prior.log_weight(in_all + more - fewer)
+            - prior.log_weight(in_all)
+            - (prior.log_group(in_group + more - fewer) - prior.log_group(in_group))
     }
 
     /// Exchanges rows `i` and `j` if the rule accepts; `ratio` is the proposal's reverse/forward.
@@ -51,9 +103,17 @@ impl<'a, L: PairLogLik + ?Sized> Target<'a, L> {
     ) -> bool {
         let accepted = A::accept(self.log_change(i, j), ratio, rng);
         if accepted {
-            self.pi.exchange(i, j);
+            self.exchange(i, j);
         }
         accepted
+    }
+
+    #[inline]
+    pub fn exchange(&mut self, i: usize, j: usize) {
+        self.pi.exchange(i, j);
+        let space = self.prior.space();
+        self.groups.note(space, self.pi, i);
+        self.groups.note(space, self.pi, j);
     }
 }
 

@@ -2,11 +2,13 @@
 
 use super::acceptance::{Acceptance, HOPELESS, Metropolis, Target};
 use super::columns::ColumnProposal;
+use super::moved_groups::MovedGroups;
 use super::pair::PairLogLik;
 use super::permutation::Permutation;
 use super::prior::Prior;
 use super::rows::RowProposal;
 use super::update::{Move, UpdateInfo};
+use super::walk::CandidateWalk;
 use rand::Rng;
 
 /// Proposals for each row that is expected to be mislinked. Measured at n = 250 and 20 000, ESS per
@@ -58,6 +60,8 @@ pub struct ActiveSet {
     with_locations: Mix,
     rows: RowProposal,
     columns: ColumnProposal,
+    walk: CandidateWalk,
+    groups: MovedGroups,
 }
 
 impl Default for ActiveSet {
@@ -79,6 +83,8 @@ impl ActiveSet {
             with_locations: WITH_LOCATIONS,
             rows: RowProposal::default(),
             columns: ColumnProposal::default(),
+            walk: CandidateWalk::default(),
+            groups: MovedGroups::default(),
         }
     }
 
@@ -114,24 +120,37 @@ impl ActiveSet {
         rng: &mut R,
     ) -> UpdateInfo {
         let mut info = UpdateInfo::default();
-        let mut target = Target::new(pi, pair, prior);
-        if pair.len() < 2 {
+        let space = prior.space();
+        if space.num_movable() < 2 {
             return info;
         }
-        self.rows.update(pair);
-        let mix = match pair.locations() {
-            Some(locations) => {
-                self.columns.update(&locations, &self.rows);
-                self.with_locations
-            }
-            None => self.plain,
-        };
+        // Taken out while the target borrows it.
+        let mut groups = std::mem::take(&mut self.groups);
+        let mut target = Target::new(pi, pair, prior, &mut groups);
+        self.rows.update(pair, space);
         let active = self.rows.expected_mislinked() + SPARE_ROWS;
         let num_proposals = (self.effort * active).ceil() as u64;
-        for _ in 0..num_proposals {
-            let (kind, accepted) = self.propose::<A, L, R>(mix, &mut target, rng);
-            info.count(kind, accepted);
+        if let Some(candidates) = space.candidates() {
+            self.walk.update(space, candidates);
+            for _ in 0..num_proposals {
+                let walk = &mut self.walk;
+                let accepted = walk.propose::<A, L, R>(&self.rows, candidates, &mut target, rng);
+                info.count(Move::Walk, accepted);
+            }
+        } else {
+            let mix = match pair.locations() {
+                Some(locations) => {
+                    self.columns.update(&locations, &self.rows, space);
+                    self.with_locations
+                }
+                None => self.plain,
+            };
+            for _ in 0..num_proposals {
+                let (kind, accepted) = self.propose::<A, L, R>(mix, &mut target, rng);
+                info.count(kind, accepted);
+            }
         }
+        self.groups = groups;
         info
     }
 
@@ -167,7 +186,7 @@ impl ActiveSet {
         (Move::Rewire, false)
     }
 
-    /// A fixed row i ~ q enters before a uniform j in M: pi'(i) = pi(j), pi'(j) = i.
+    /// A fixed row i ~ q enters before a uniform j in M, of its group: pi'(i) = pi(j), pi'(j) = i.
     fn insert<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
         &self,
         target: &mut Target<'_, L>,
@@ -177,13 +196,15 @@ impl ActiveSet {
         if d < 2 {
             return false;
         }
-        let i = self.rows.draw(rng);
+        let i = self.rows.draw(target.prior.space(), rng);
         if target.pi.is_moved(i) {
             return false;
         }
-        let j = uniform_moved(target.pi, rng);
-        let d = d as f64;
-        let ratio = d / ((d + 1.0) * self.rows.probability(i));
+        let Some(j) = uniform(target.moved_beside(i), rng) else {
+            return false;
+        };
+        let (d, d_group) = (d as f64, target.moved_beside(i).len() as f64);
+        let ratio = d_group / ((d + 1.0) * self.rows.probability(i));
         target.try_exchange::<A, R>(i, j, ratio, rng)
     }
 
@@ -197,29 +218,35 @@ impl ActiveSet {
         if d < 3 {
             return false;
         }
-        let i = uniform_moved(target.pi, rng);
+        let Some(i) = uniform(target.pi.moved(), rng) else {
+            return false;
+        };
         let j = target.pi.row_of(i);
         if target.pi.column_of(i) == j {
             return false;
         }
-        let d = d as f64;
-        let ratio = self.rows.probability(i) * d / (d - 1.0);
+        let (d, d_group) = (d as f64, target.moved_beside(i).len() as f64);
+        let ratio = self.rows.probability(i) * d / (d_group - 1.0);
         target.try_exchange::<A, R>(i, j, ratio, rng)
     }
 
-    /// Two fixed rows, both from q, are transposed.
+    /// Two fixed rows of one group, both from q, are transposed.
     fn pair_birth<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
         &self,
         target: &mut Target<'_, L>,
         rng: &mut R,
     ) -> bool {
-        let (i, j) = (self.rows.draw(rng), self.rows.draw(rng));
+        let space = target.prior.space();
+        let i = self.rows.draw(space, rng);
+        let group = space.group_of_movable(i);
+        let j = self.rows.draw_in_group(space, group, rng);
         if i == j || target.pi.is_moved(i) || target.pi.is_moved(j) {
             return false;
         }
         let d = target.pi.num_moved() as f64;
-        let ratio = 1.0 / ((d + 2.0) * self.rows.probability(i) * self.rows.probability(j));
-        target.try_exchange::<A, R>(i, j, ratio, rng)
+        let forward = self.rows.probability(i) * self.rows.probability(j)
+            / self.rows.group_probability(space, group);
+        target.try_exchange::<A, R>(i, j, 1.0 / ((d + 2.0) * forward), rng)
     }
 
     /// A uniform i in M, in a cycle of two, goes home together with its partner.
@@ -228,17 +255,20 @@ impl ActiveSet {
         target: &mut Target<'_, L>,
         rng: &mut R,
     ) -> bool {
-        if target.pi.num_moved() < 2 {
+        let Some(i) = uniform(target.pi.moved(), rng) else {
             return false;
-        }
-        let i = uniform_moved(target.pi, rng);
+        };
         let j = target.pi.column_of(i);
         if target.pi.column_of(j) != i {
             return false;
         }
+        let space = target.prior.space();
         let d = target.pi.num_moved() as f64;
-        let ratio = d * self.rows.probability(i) * self.rows.probability(j);
-        target.try_exchange::<A, R>(i, j, ratio, rng)
+        let reverse = self.rows.probability(i) * self.rows.probability(j)
+            / self
+                .rows
+                .group_probability(space, space.group_of_movable(i));
+        target.try_exchange::<A, R>(i, j, d * reverse, rng)
     }
 
     /// Row i ~ q is linked to column c ~ s(. | i); the row j that held c takes i's old column a.
@@ -250,8 +280,9 @@ impl ActiveSet {
         target: &mut Target<'_, L>,
         rng: &mut R,
     ) -> bool {
-        let i = self.rows.draw(rng);
-        let Some(c) = self.columns.draw(i, rng) else {
+        let space = target.prior.space();
+        let i = self.rows.draw(space, rng);
+        let Some(c) = self.columns.draw(i, space, rng) else {
             return false;
         };
         let a = target.pi.column_of(i);
@@ -264,26 +295,28 @@ impl ActiveSet {
             return false;
         }
         let (q_i, q_j) = (self.rows.probability(i), self.rows.probability(j));
-        let s = &self.columns;
-        let forward = q_i * s.probability(i, c) + q_j * s.probability(j, a);
-        let reverse = q_i * s.probability(i, a) + q_j * s.probability(j, c);
+        let s = |row, column| self.columns.probability(row, column, space);
+        let forward = q_i * s(i, c) + q_j * s(j, a);
+        let reverse = q_i * s(i, a) + q_j * s(j, c);
         let accepted = A::accept(log_change, reverse / forward, rng);
         if accepted {
-            target.pi.exchange(i, j);
+            target.exchange(i, j);
         }
         accepted
     }
 }
 
-/// Two uniform rows of M exchange columns; refused when one of them would go home.
+/// Two uniform rows of M, of one group, exchange columns; refused when one of them would go home.
 fn rewire<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
     target: &mut Target<'_, L>,
     rng: &mut R,
 ) -> bool {
-    if target.pi.num_moved() < 2 {
+    let Some(i) = uniform(target.pi.moved(), rng) else {
         return false;
-    }
-    let (i, j) = (uniform_moved(target.pi, rng), uniform_moved(target.pi, rng));
+    };
+    let Some(j) = uniform(target.moved_beside(i), rng) else {
+        return false;
+    };
     if i == j || target.pi.column_of(j) == i || target.pi.column_of(i) == j {
         return false;
     }
@@ -291,6 +324,6 @@ fn rewire<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
 }
 
 #[inline]
-fn uniform_moved<R: Rng + ?Sized>(pi: &Permutation, rng: &mut R) -> usize {
-    pi.moved()[rng.random_range(0..pi.num_moved())]
+fn uniform<R: Rng + ?Sized>(rows: &[usize], rng: &mut R) -> Option<usize> {
+    (!rows.is_empty()).then(|| rows[rng.random_range(0..rows.len())])
 }

@@ -2,6 +2,7 @@
 
 use super::acceptance::{Acceptance, Barker, Target};
 use super::assignment::ModeSearch;
+use super::moved_groups::MovedGroups;
 use super::pair::PairLogLik;
 use super::permutation::Permutation;
 use super::prior::Prior;
@@ -23,11 +24,15 @@ pub enum Restart {
 /// Of these, a cell (r1, c1) is a checkerboard's corner with probability 1/n if it holds a 1, and
 /// else with probability 1/(n-1): 2/n in all, and then the two rows are a uniform pair. So the
 /// number of real swaps is Binomial(steps, 2/n), and only these are carried out.
+///
+/// Where rows can only move in groups, c1 is a column of r1's group: a checkerboard is met with probability 2/n_g, in
+/// all 2 G/n for G groups, each group being as likely as any other.
 #[derive(Clone, Debug)]
 pub struct Checkerboard {
     steps: u64,
     restart: Restart,
     search: ModeSearch,
+    groups: MovedGroups,
 }
 
 impl Checkerboard {
@@ -36,6 +41,7 @@ impl Checkerboard {
             steps,
             restart,
             search: ModeSearch::default(),
+            groups: MovedGroups::default(),
         }
     }
 
@@ -57,26 +63,33 @@ impl Checkerboard {
     }
 
     pub(super) fn swap_with<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
-        &self,
+        &mut self,
         pi: &mut Permutation,
         pair: &L,
         prior: &Prior,
         rng: &mut R,
         info: &mut UpdateInfo,
     ) {
-        let num_rows = pi.len();
-        if num_rows < 2 {
+        let space = prior.space();
+        let num_groups = space.num_groups();
+        if num_groups == 0 {
             return;
         }
-        let mut target = Target::new(pi, pair, prior);
-        let num_swaps = Binomial::new(self.steps, 2.0 / num_rows as f64)
-            .expect("2/n is a probability for n >= 2")
+        let mut target = Target::new(pi, pair, prior, &mut self.groups);
+        let share = 2.0 * num_groups as f64 / space.num_movable() as f64;
+        let num_swaps = Binomial::new(self.steps, share)
+            .expect("groups have two rows at least")
             .sample(rng);
         for _ in 0..num_swaps {
-            let i = rng.random_range(0..num_rows);
-            let other = rng.random_range(0..num_rows - 1);
+            let group = match num_groups {
+                1 => 0,
+                _ => rng.random_range(0..num_groups),
+            };
+            let rows = space.group(group);
+            let i = rng.random_range(0..rows.len());
+            let other = rng.random_range(0..rows.len() - 1);
             let j = other + usize::from(other >= i);
-            let accepted = target.try_exchange::<A, R>(i, j, 1.0, rng);
+            let accepted = target.try_exchange::<A, R>(rows[i], rows[j], 1.0, rng);
             info.count(Move::Swap, accepted);
         }
     }

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 const N: usize = 5;
-const LIMIT: f64 = 4.5;
+pub(super) const LIMIT: f64 = 4.5;
 
 pub(super) fn all_permutations(n: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
@@ -49,21 +49,21 @@ pub(super) fn dense<L: PairLogLik>(pair: &L, sign: f64) -> DenseLogLik {
 }
 
 /// The posterior by enumeration.
-struct Enumeration {
+pub(super) struct Enumeration {
     permutations: Vec<Permutation>,
     cumulative: Vec<f64>,
     probability: Vec<f64>,
 }
 
 impl Enumeration {
-    fn new<L: PairLogLik>(pair: &L, prior: &Prior) -> Self {
+    pub fn new<L: PairLogLik>(pair: &L, prior: &Prior) -> Self {
         let permutations: Vec<Permutation> = all_permutations(pair.len())
             .into_iter()
             .map(|forward| Permutation::from_vec(forward).unwrap())
             .collect();
         let weights: Vec<f64> = permutations
             .iter()
-            .map(|pi| (pair.total(pi) + prior.log_weight(pi.num_moved())).exp())
+            .map(|pi| (pair.total(pi) + prior.log_prior(pi)).exp())
             .collect();
         let sum: f64 = weights.iter().sum();
         let probability: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
@@ -89,7 +89,11 @@ impl Enumeration {
         &self.permutations[index.min(last)]
     }
 
-    fn index(&self, pi: &Permutation) -> usize {
+    pub fn len(&self) -> usize {
+        self.permutations.len()
+    }
+
+    pub fn index(&self, pi: &Permutation) -> usize {
         // all_permutations is in lexicographic order.
         self.permutations
             .binary_search_by(|other| other.as_slice().cmp(pi.as_slice()))
@@ -97,7 +101,7 @@ impl Enumeration {
     }
 
     /// Counts of where `step` ends from exact draws.
-    fn replicate<R: Rng>(
+    pub fn replicate<R: Rng>(
         &self,
         draws: usize,
         rng: &mut R,
@@ -114,7 +118,7 @@ impl Enumeration {
     }
 
     /// z of the chi-square statistic, cells with an expectation below 5 pooled.
-    fn score(&self, counts: &[f64]) -> f64 {
+    pub fn score(&self, counts: &[f64]) -> f64 {
         let draws: f64 = counts.iter().sum();
         let (mut chi_square, mut cells) = (0.0, 0.0);
         let (mut rare, mut rare_expected) = (0.0, 0.0);
@@ -136,7 +140,7 @@ impl Enumeration {
         wilson_hilferty(chi_square, cells - 1.0)
     }
 
-    fn total_variation(&self, counts: &[f64]) -> f64 {
+    pub fn total_variation(&self, counts: &[f64]) -> f64 {
         let draws: f64 = counts.iter().sum();
         let differences = counts.iter().zip(&self.probability);
         0.5 * differences
@@ -360,7 +364,7 @@ fn collapsed_checkerboard_is_the_papers_loop() {
 }
 
 /// Metropolis that forgets the proposal ratio.
-struct WithoutRatio;
+pub(super) struct WithoutRatio;
 
 impl Acceptance for WithoutRatio {
     fn accept<R: Rng + ?Sized>(log_change: f64, _ratio: f64, rng: &mut R) -> bool {

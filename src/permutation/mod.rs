@@ -1,7 +1,8 @@
 //! Step 2 of the sampler: which response belongs to which row of predictors, given the parameters.
 //!
 //! Notation: `y[i]` belongs to `X[pi(i)]`; `l(i, j)` is the tempered log density of `y[i]` given
-//! `X[j]`; `d` is the number of rows with `pi(i) != i` and `M` their set; `g[d]` is the log prior.
+//! `X[j]`; `d` is the number of rows with `pi(i) != i` and `M` their set; `g[d]` is the log prior. [`LinkSpace`] says
+//! which permutations are possible: rows move inside their groups.
 
 mod acceptance;
 mod active_set;
@@ -9,19 +10,27 @@ mod alias;
 mod assignment;
 mod checkerboard;
 mod columns;
+mod components;
 mod family;
+mod moved_groups;
 mod pair;
 #[allow(clippy::module_inception)]
 mod permutation;
 mod prior;
+mod rate;
 mod rows;
+mod space;
 mod special;
+mod start;
 mod update;
+mod walk;
 
 #[cfg(test)]
 mod exactness;
 #[cfg(test)]
 mod mixing;
+#[cfg(test)]
+mod structured;
 
 pub use active_set::ActiveSet;
 pub use assignment::{Mode, ModeSearch};
@@ -30,5 +39,6 @@ pub use family::{Family, FamilyLogLik};
 pub use pair::{DenseLogLik, Locations, PairLogLik};
 pub use permutation::{Permutation, PermutationError};
 pub use prior::{Prior, PriorKind};
+pub use space::{LinkFacts, LinkSpace};
 pub use special::log_gamma;
 pub use update::{Move, MoveCount, Update, UpdateInfo};

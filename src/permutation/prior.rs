@@ -1,8 +1,12 @@
-//! Priors on the permutation: a table of log weights by the number of moved rows.
+//! Priors on the permutation: a table of log weights by the number of moved rows, and what is known of single links.
 
+use super::permutation::Permutation;
+use super::rate::Rate;
+use super::space::LinkSpace;
 use super::special::{log_derangements, log_gamma};
-use rand::Rng;
-use rand_distr::{Beta, Distribution};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Beta, Binomial, Distribution};
 
 /// The members of the one shape that priors have here.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,22 +15,51 @@ pub enum PriorKind {
     Uniform { max_moved: usize },
     /// Each moved row costs `theta`.
     Hamming { theta: f64 },
-    /// Each row is mislinked with probability rho ~ Beta(a, b), the mislinked rows carrying a
-    /// uniform derangement; rho is integrated out.
+    /// Each row is mislinked with the same unknown probability, Beta(a, b), the mislinked rows of each group carrying a
+    /// uniform derangement; that probability is integrated out.
     BetaBinomial { a: f64, b: f64 },
+    /// Each row is mislinked with the probability that its log odds in the space say, the mislinked rows of each group
+    /// carrying a uniform derangement.
+    MatchProbability,
 }
 
-/// `g[d]`: log prior weight of one permutation that moves `d` rows. `g[1]` is minus infinity.
+/// log p(pi) = g[d] - sum over groups of log D(d_group) + sum over moved rows of `LinkSpace::log_link`.
+///
+/// `g[1]` is minus infinity. With one group its derangements are part of g; uniform and Hamming have none.
 #[derive(Clone, Debug)]
 pub struct Prior {
     kind: PriorKind,
+    space: LinkSpace,
     log_weight: Vec<f64>,
+    /// log D_k for k up to the size of the largest group, where there are several.
+    log_derangements: Option<Vec<f64>>,
+    /// Where there are several groups; with one, its posterior is a Beta distribution.
+    rate: Option<Rate>,
 }
 
 impl Prior {
-    pub fn new(kind: PriorKind, num_rows: usize) -> Self {
+    pub fn new(kind: PriorKind, space: LinkSpace) -> Self {
+        let n = space.num_movable();
+        let (has_groups, largest) = (
+            space.num_groups() > 1,
+            space.group_sizes().max().unwrap_or(0),
+        );
+        let deranged = matches!(
+            kind,
+            PriorKind::BetaBinomial { .. } | PriorKind::MatchProbability
+        );
+        // No permutation moves one row alone, so D_1 = 0; as a weight that is impossible, not infinitely likely.
+        let log_group = |k: usize| {
+            if k == 1 {
+                f64::INFINITY
+            } else {
+                log_derangements(k)
+            }
+        };
+        let by_group = (deranged && has_groups).then(|| (0..=largest).map(log_group).collect());
+        let mut rate = None;
         let mut log_weight: Vec<f64> = match kind {
-            PriorKind::Uniform { max_moved } => (0..=num_rows)
+            PriorKind::Uniform { max_moved } => (0..=n)
                 .map(|d| {
                     if d <= max_moved {
                         0.0
@@ -37,34 +70,68 @@ impl Prior {
                 .collect(),
             PriorKind::Hamming { theta } => {
                 assert!(theta.is_finite(), "theta must be finite, got {theta}");
-                (0..=num_rows).map(|d| -theta * d as f64).collect()
+                (0..=n).map(|d| -theta * d as f64).collect()
             }
-            PriorKind::BetaBinomial { a, b } => beta_binomial(num_rows, a, b),
+            PriorKind::BetaBinomial { a, b } => {
+                assert!(
+                    a > 0.0 && b > 0.0 && a.is_finite() && b.is_finite(),
+                    "a and b must be positive and finite, got {a} and {b}"
+                );
+                if has_groups {
+                    let rate = rate.insert(Rate::new(a, b, space.group_sizes()));
+                    rate.log_weights()
+                } else {
+                    beta_binomial(n, a, b)
+                }
+            }
+            PriorKind::MatchProbability if has_groups => vec![0.0; n + 1],
+            PriorKind::MatchProbability => (0..=n).map(|d| -log_derangements(d)).collect(),
         };
         if let Some(weight) = log_weight.get_mut(1) {
             *weight = f64::NEG_INFINITY;
         }
-        Self { kind, log_weight }
+        Self {
+            kind,
+            space,
+            log_weight,
+            log_derangements: by_group,
+            rate,
+        }
     }
 
     pub fn uniform(num_rows: usize, max_moved: usize) -> Self {
-        Self::new(PriorKind::Uniform { max_moved }, num_rows)
+        Self::new(PriorKind::Uniform { max_moved }, LinkSpace::free(num_rows))
     }
 
     pub fn hamming(num_rows: usize, theta: f64) -> Self {
-        Self::new(PriorKind::Hamming { theta }, num_rows)
+        Self::new(PriorKind::Hamming { theta }, LinkSpace::free(num_rows))
     }
 
     pub fn beta_binomial(num_rows: usize, a: f64, b: f64) -> Self {
-        Self::new(PriorKind::BetaBinomial { a, b }, num_rows)
+        Self::new(PriorKind::BetaBinomial { a, b }, LinkSpace::free(num_rows))
+    }
+
+    /// One group with a table of its own: what the mode search needs inside a larger space.
+    pub(crate) fn from_table(kind: PriorKind, log_weight: Vec<f64>) -> Self {
+        Self {
+            kind,
+            space: LinkSpace::free(log_weight.len() - 1),
+            log_weight,
+            log_derangements: None,
+            rate: None,
+        }
     }
 
     pub fn kind(&self) -> PriorKind {
         self.kind
     }
 
+    pub fn space(&self) -> &LinkSpace {
+        &self.space
+    }
+
     pub fn num_rows(&self) -> usize {
-        self.log_weight.len() - 1
+        self.space.num_rows()
     }
 
     /// g[d].
@@ -77,39 +144,122 @@ impl Prior {
         &self.log_weight
     }
 
-    /// Whether every permutation has the same weight.
-    pub fn is_flat(&self) -> bool {
-        match self.kind {
-            PriorKind::Uniform { max_moved } => max_moved >= self.num_rows(),
-            PriorKind::Hamming { theta } => theta == 0.0,
-            PriorKind::BetaBinomial { .. } => false,
-        }
+    /// log D_k of one group that moves k rows, where these are not part of g.
+    #[inline]
+    pub(crate) fn log_group(&self, num_moved: usize) -> f64 {
+        self.log_derangements
+            .as_ref()
+            .map_or(0.0, |table| table[num_moved])
     }
 
-    /// P(d rows are moved) for d = 0..=n, before any data: the weight of one permutation times how many move so many.
-    pub fn num_moved_probabilities(&self) -> Vec<f64> {
+    /// Whether every possible permutation has the same weight.
+    pub fn is_flat(&self) -> bool {
+        let by_number = match self.kind {
+            PriorKind::Uniform { max_moved } => max_moved >= self.space.num_movable(),
+            PriorKind::Hamming { theta } => theta == 0.0,
+            PriorKind::BetaBinomial { .. } | PriorKind::MatchProbability => false,
+        };
+        by_number && !self.space.has_link_weights()
+    }
+
+    /// log p(pi), up to a constant; minus infinity where the space does not allow it.
+    pub fn log_prior(&self, pi: &Permutation) -> f64 {
+        let space = &self.space;
+        if space.is_free() {
+            return self.log_weight(pi.num_moved());
+        }
+        let mut moved_in_group = vec![0; space.num_groups()];
+        let mut sum = 0.0;
+        for &row in pi.moved() {
+            let column = pi.column_of(row);
+            if !space.same_group(row, column) {
+                return f64::NEG_INFINITY;
+            }
+            moved_in_group[space.group_of_movable(row)] += 1;
+            sum += space.log_link(row, column);
+        }
+        let groups: f64 = moved_in_group.into_iter().map(|k| self.log_group(k)).sum();
+        sum + self.log_weight(pi.num_moved()) - groups
+    }
+
+    /// P(d rows are moved) for d = 0..=n, before any data; not known where there are candidate pairs.
+    ///
+    /// With one group it is exact, the weight of one permutation times how many move so many. Otherwise it is the
+    /// histogram of 20 000 draws, the same at every call.
+    pub fn num_moved_probabilities(&self) -> Option<Vec<f64>> {
+        if self.space.candidates().is_some() {
+            return None;
+        }
+        let n = self.space.num_movable();
+        if self.space.num_groups() <= 1 && !self.space.has_link_weights() {
+            return Some(self.one_group_probabilities());
+        }
+        const DRAWS: usize = 20_000;
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let mut counts = vec![0.0; n + 1];
+        let draws = if n > 2000 { DRAWS / 10 } else { DRAWS };
+        for _ in 0..draws {
+            counts[self.draw_num_moved(&mut rng)?] += 1.0 / draws as f64;
+        }
+        Some(counts)
+    }
+
+    fn one_group_probabilities(&self) -> Vec<f64> {
         let log_factorial = |k: usize| log_gamma(k as f64 + 1.0);
-        let num_rows = self.num_rows();
+        let n = self.space.num_movable();
         let log_probability = |d: usize| {
-            let choose = log_factorial(num_rows) - log_factorial(d) - log_factorial(num_rows - d);
+            let choose = log_factorial(n) - log_factorial(d) - log_factorial(n - d);
             match d {
                 1 => f64::NEG_INFINITY,
                 _ => self.log_weight[d] + choose + log_derangements(d),
             }
         };
-        let logs: Vec<f64> = (0..=num_rows).map(log_probability).collect();
+        let logs: Vec<f64> = (0..=n).map(log_probability).collect();
         let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = logs.iter().map(|log| (log - largest).exp()).collect();
         let sum: f64 = weights.iter().sum();
         weights.into_iter().map(|weight| weight / sum).collect()
     }
 
-    /// A draw of rho given `d` moved rows, Beta(a + d, b + n - d); only the beta-binomial has one.
-    pub fn draw_rho<R: Rng + ?Sized>(&self, num_moved: usize, rng: &mut R) -> Option<f64> {
+    /// A draw of d from the prior; none for priors that count permutations inside several groups.
+    fn draw_num_moved(&self, rng: &mut impl Rng) -> Option<usize> {
+        let rho = self.rate.as_ref().map(|rate| rate.draw_prior_rho(rng));
+        let mut total = 0;
+        for group in 0..self.space.num_groups() {
+            let rows = self.space.group(group);
+            total += loop {
+                let moved = match (rho, self.kind) {
+                    (Some(rho), _) => {
+                        Binomial::new(rows.len() as u64, rho).ok()?.sample(rng) as usize
+                    }
+                    (None, PriorKind::MatchProbability) => {
+                        let wrong = |&&row: &&usize| {
+                            let odds = self.space.log_odds(row).expect("match probabilities").exp();
+                            rng.random::<f64>() * (1.0 + odds) < odds
+                        };
+                        rows.iter().filter(wrong).count()
+                    }
+                    _ => return None,
+                };
+                if moved != 1 {
+                    break moved;
+                }
+            };
+        }
+        Some(total)
+    }
+
+    /// A draw of the mismatch rate given `d` moved rows; only the beta-binomial has one.
+    ///
+    /// With one group it is Beta(a + d, b + n - d), n being the rows that can move.
+    pub fn draw_rate<R: Rng + ?Sized>(&self, num_moved: usize, rng: &mut R) -> Option<f64> {
         let PriorKind::BetaBinomial { a, b } = self.kind else {
             return None;
         };
-        let fixed = (self.num_rows() - num_moved) as f64;
+        if let Some(rate) = &self.rate {
+            return Some(rate.draw(num_moved, rng));
+        }
+        let fixed = (self.space.num_movable() - num_moved) as f64;
         let posterior = Beta::new(a + num_moved as f64, b + fixed).expect("a and b are positive");
         Some(posterior.sample(rng))
     }
@@ -119,10 +269,6 @@ impl Prior {
 /// weights of all permutations sum to one. (rho, d) is conditioned on d != 1 jointly, which leaves
 /// rho given d as it was.
 fn beta_binomial(num_rows: usize, a: f64, b: f64) -> Vec<f64> {
-    assert!(
-        a > 0.0 && b > 0.0 && a.is_finite() && b.is_finite(),
-        "a and b must be positive and finite, got {a} and {b}"
-    );
     let n = num_rows as f64;
     let log_beta = |p: f64, q: f64| log_gamma(p) + log_gamma(q) - log_gamma(p + q);
     // BetaBinomial(d) / C(n, d) = B(a + d, b + n - d) / B(a, b)
@@ -193,12 +339,14 @@ mod tests {
                 by_counting[d] += prior.log_weight(d).exp();
             }
             let sum: f64 = by_counting.iter().sum();
-            let probabilities = prior.num_moved_probabilities();
+            let probabilities = prior.num_moved_probabilities().unwrap();
             for (counted, probability) in by_counting.iter().zip(&probabilities) {
                 assert!((counted / sum - probability).abs() < 1e-12, "{prior:?}");
             }
         }
-        let flat = Prior::beta_binomial(20_000, 1.0, 1.0).num_moved_probabilities();
+        let flat = Prior::beta_binomial(20_000, 1.0, 1.0)
+            .num_moved_probabilities()
+            .unwrap();
         assert!((flat[0] - 1.0 / 20_000.0).abs() < 1e-9 && flat[1] == 0.0);
     }
 
@@ -221,11 +369,11 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let draws = 20_000;
         let mean = (0..draws)
-            .map(|_| prior.draw_rho(4, &mut rng).unwrap())
+            .map(|_| prior.draw_rate(4, &mut rng).unwrap())
             .sum::<f64>()
             / f64::from(draws);
         // Beta(5, 47): mean 5/52, standard deviation 0.0405; five standard errors.
         assert!((mean - 5.0 / 52.0).abs() < 5.0 * 0.0405 / f64::from(draws).sqrt());
-        assert_eq!(Prior::hamming(50, 1.0).draw_rho(4, &mut rng), None);
+        assert_eq!(Prior::hamming(50, 1.0).draw_rate(4, &mut rng), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use super::alias::AliasTable;
 use super::pair::PairLogLik;
+use super::space::LinkSpace;
 use rand::Rng;
 
 /// Share of the draws that are uniform over all rows, so that every row is proposed at times.
@@ -12,31 +13,42 @@ const SUSPICIOUS: f64 = 0.02;
 const START_SHARE: f64 = 0.05;
 const EM_STEPS: usize = 4;
 
-/// q_i = (1 - eta) r_i / sum r + eta / n, with r_i = 0 outside the suspicious set.
+/// q_i = (1 - eta) r_i / sum r + eta / n over the n rows that can move, with r_i = 0 outside the suspicious set.
 ///
 /// r_i is the probability that row i is mislinked under a two-part mixture, its fit at its own link
 /// against the marginal density of y. It depends on theta and the data, never on the permutation:
 /// that is what keeps the proposal ratios exact within a sweep.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RowProposal {
-    odds: Vec<f64>,
+    /// q of each row.
     probability: Vec<f64>,
+    /// In the order of `LinkSpace::members`.
+    odds: Vec<f64>,
     suspicious: Vec<usize>,
     alias: AliasTable,
+    groups: SuspiciousGroups,
     base: f64,
     uniform_share: f64,
     expected_mislinked: f64,
 }
 
+/// Where there are several groups: the suspicious rows of each, for draws inside one.
+#[derive(Clone, Debug, Default)]
+struct SuspiciousGroups {
+    /// Group g has suspicious[bounds[g]..bounds[g + 1]].
+    bounds: Vec<usize>,
+    /// Sums of q - base over the suspicious rows up to each.
+    cumulative: Vec<f64>,
+}
+
 impl RowProposal {
     /// Recomputes q at the current theta.
-    pub fn update<L: PairLogLik + ?Sized>(&mut self, pair: &L) {
-        let num_rows = pair.len();
-        if self.odds.len() != num_rows {
-            self.resize(num_rows);
+    pub fn update<L: PairLogLik + ?Sized>(&mut self, pair: &L, space: &LinkSpace) {
+        if self.probability.len() != pair.len() || self.odds.len() != space.num_movable() {
+            self.resize(space);
         }
-        for (row, odds) in self.odds.iter_mut().enumerate() {
-            let log_ratio = pair.log_mislink_ratio(row);
+        for (&row, odds) in space.members().iter().zip(&mut self.odds) {
+            let log_ratio = pair.log_mislink_ratio(row) + space.log_odds(row).unwrap_or(0.0);
             // Beyond these bounds r_i is 0 or 1 to double precision; NaN is no evidence.
             *odds = if log_ratio.is_nan() {
                 1.0
@@ -44,18 +56,22 @@ impl RowProposal {
                 log_ratio.clamp(-50.0, 300.0).exp()
             };
         }
-        let share = self.mixture_share();
+        // Log odds that are known leave no share to be found: they stand in the ratio already.
+        let share = match space.members().first().and_then(|&row| space.log_odds(row)) {
+            Some(_) => 0.5,
+            None => self.mixture_share(),
+        };
         let mislinked = |odds: f64| share * odds / (share * odds + 1.0 - share);
         self.suspicious.clear();
         let (mut sum, mut suspicious_sum) = (0.0, 0.0);
-        for (row, (&odds, probability)) in self.odds.iter().zip(&mut self.probability).enumerate() {
+        for (&row, &odds) in space.members().iter().zip(&self.odds) {
             let r = mislinked(odds);
             sum += r;
-            *probability = 0.0;
+            self.probability[row] = 0.0;
             if r > SUSPICIOUS {
                 self.suspicious.push(row);
                 suspicious_sum += r;
-                *probability = r;
+                self.probability[row] = r;
             }
         }
         self.expected_mislinked = sum;
@@ -64,24 +80,37 @@ impl RowProposal {
         } else {
             UNIFORM_SHARE
         };
-        self.base = self.uniform_share / num_rows as f64;
+        self.base = self.uniform_share / space.num_movable() as f64;
         if !self.suspicious.is_empty() {
             let probability = &self.probability;
             self.alias
                 .rebuild(self.suspicious.iter().map(|&row| probability[row]));
         }
         let scale = (1.0 - self.uniform_share) / suspicious_sum.max(f64::MIN_POSITIVE);
-        for probability in &mut self.probability {
+        for &row in space.members() {
+            let probability = &mut self.probability[row];
             *probability = *probability * scale + self.base;
+        }
+        if space.num_groups() > 1 {
+            let above_base = self
+                .suspicious
+                .iter()
+                .map(|&row| self.probability[row] - self.base);
+            self.groups.update(&self.suspicious, above_base, space);
         }
     }
 
-    fn resize(&mut self, num_rows: usize) {
-        self.odds.resize(num_rows, 0.0);
+    fn resize(&mut self, space: &LinkSpace) {
+        let num_rows = space.num_rows();
+        self.odds.clear();
+        self.odds.resize(space.num_movable(), 0.0);
+        self.probability.clear();
         self.probability.resize(num_rows, 0.0);
         self.suspicious.clear();
         self.suspicious.reserve(num_rows);
         self.alias.reserve(num_rows);
+        self.groups.bounds.reserve(space.num_groups() + 1);
+        self.groups.cumulative.reserve(num_rows);
     }
 
     /// A few EM steps for the share of mislinked rows, kept inside (0, 1).
@@ -100,12 +129,52 @@ impl RowProposal {
     }
 
     #[inline]
-    pub fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> usize {
+    pub fn draw<R: Rng + ?Sized>(&self, space: &LinkSpace, rng: &mut R) -> usize {
         if self.suspicious.is_empty() || rng.random::<f64>() < self.uniform_share {
-            rng.random_range(0..self.probability.len())
+            space.members()[rng.random_range(0..space.num_movable())]
         } else {
             self.suspicious[self.alias.draw(rng)]
         }
+    }
+
+    /// A row of `group` with probability q_row / `group_probability(group)`.
+    #[inline]
+    pub fn draw_in_group<R: Rng + ?Sized>(
+        &self,
+        space: &LinkSpace,
+        group: usize,
+        rng: &mut R,
+    ) -> usize {
+        if space.num_groups() == 1 {
+            return self.draw(space, rng);
+        }
+        let members = space.group(group);
+        let uniform = self.base * members.len() as f64;
+        let (first, cumulative) = self.groups.of(group);
+        let above = cumulative
+            .last()
+            .map_or(0.0, |last| last - self.groups.before(first));
+        let place = rng.random::<f64>() * (uniform + above);
+        if place < uniform || cumulative.is_empty() {
+            members[rng.random_range(0..members.len())]
+        } else {
+            let sum = self.groups.before(first) + place - uniform;
+            let within = cumulative.partition_point(|total| *total <= sum);
+            self.suspicious[first + within.min(cumulative.len() - 1)]
+        }
+    }
+
+    /// The sum of q over the rows of a group.
+    #[inline]
+    pub fn group_probability(&self, space: &LinkSpace, group: usize) -> f64 {
+        if space.num_groups() == 1 {
+            return 1.0;
+        }
+        let (first, cumulative) = self.groups.of(group);
+        let above = cumulative
+            .last()
+            .map_or(0.0, |last| last - self.groups.before(first));
+        self.base * space.group(group).len() as f64 + above
     }
 
     /// q_row.
@@ -125,6 +194,50 @@ impl RowProposal {
     }
 }
 
+impl SuspiciousGroups {
+    fn update(
+        &mut self,
+        suspicious: &[usize],
+        above_base: impl Iterator<Item = f64>,
+        space: &LinkSpace,
+    ) {
+        self.cumulative.clear();
+        let mut sum = 0.0;
+        self.cumulative.extend(above_base.map(|above| {
+            sum += above;
+            sum
+        }));
+        self.bounds.clear();
+        self.bounds.push(0);
+        let mut end = 0;
+        for group in 0..space.num_groups() {
+            while suspicious
+                .get(end)
+                .is_some_and(|&row| space.group_of_movable(row) == group)
+            {
+                end += 1;
+            }
+            self.bounds.push(end);
+        }
+    }
+
+    /// Where the group starts among the suspicious rows, and the sums up to each of its rows.
+    #[inline]
+    fn of(&self, group: usize) -> (usize, &[f64]) {
+        let (first, end) = (self.bounds[group], self.bounds[group + 1]);
+        (first, &self.cumulative[first..end])
+    }
+
+    #[inline]
+    fn before(&self, first: usize) -> f64 {
+        if first == 0 {
+            0.0
+        } else {
+            self.cumulative[first - 1]
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::family::{Family, FamilyLogLik};
@@ -140,7 +253,7 @@ mod tests {
             eta.copy_from_slice(&[0.01, -2.0, 3.0, 1.01, 0.49, 5.0])
         });
         let mut rows = RowProposal::default();
-        rows.update(&pair);
+        rows.update(&pair, &LinkSpace::free(pair.len()));
         assert!(rows.is_suspicious(1) && rows.is_suspicious(2) && !rows.is_suspicious(0));
         let sum: f64 = (0..6).map(|row| rows.probability(row)).sum();
         assert!((sum - 1.0).abs() < 1e-14);
@@ -148,7 +261,7 @@ mod tests {
         let draws = 100_000;
         let mut counts = [0.0; 6];
         for _ in 0..draws {
-            counts[rows.draw(&mut rng)] += 1.0;
+            counts[rows.draw(&LinkSpace::free(6), &mut rng)] += 1.0;
         }
         for (row, count) in counts.iter().enumerate() {
             let expected = f64::from(draws) * rows.probability(row);
@@ -165,7 +278,7 @@ mod tests {
         let mut pair = FamilyLogLik::new(Family::Gaussian, vec![-9.0, 0.0, 9.0], 1.0);
         pair.update(0.1, |eta| eta.copy_from_slice(&[-9.0, 0.0, 9.0]));
         let mut rows = RowProposal::default();
-        rows.update(&pair);
+        rows.update(&pair, &LinkSpace::free(pair.len()));
         assert!((0..3).all(|row| !rows.is_suspicious(row)));
         assert!((0..3).all(|row| (rows.probability(row) - 1.0 / 3.0).abs() < 1e-15));
     }

@@ -54,10 +54,11 @@ pub enum Move {
     PairDeath,
     Relink,
     Swap,
+    Walk,
 }
 
 impl Move {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Rewire,
         Self::Insert,
         Self::Remove,
@@ -65,6 +66,7 @@ impl Move {
         Self::PairDeath,
         Self::Relink,
         Self::Swap,
+        Self::Walk,
     ];
 
     pub fn name(self) -> &'static str {
@@ -76,6 +78,7 @@ impl Move {
             Self::PairDeath => "pair_death",
             Self::Relink => "relink",
             Self::Swap => "swap",
+            Self::Walk => "walk",
         }
     }
 }

@@ -1,90 +1,78 @@
-//! The linear assignment problem over the candidate rows, with a price on every moved row (LAPJV).
+//! The linear assignment problem over the candidate rows of one group, with a price on every moved row (LAPJV).
 
 use super::super::pair::PairLogLik;
 use super::super::permutation::Permutation;
+use super::super::space::LinkSpace;
+use super::{Solved, Solver};
 use lapjv::lapjv;
 use ndarray::Array2;
 
 /// Stands for an impossible pair: LAPJV needs finite costs.
 const IMPOSSIBLE: f64 = 1e12;
 
-/// Costs -l(i, j) over candidate rows; every other row stays where it is at the identity.
+/// Costs -l(i, j) - log link(i, j) over candidate rows; every other row stays where it is at the identity.
 pub(super) struct Lap {
-    rows: Vec<usize>,
+    /// One group.
+    rows: [Vec<usize>; 1],
     cost: Array2<f64>,
     diagonal: Vec<f64>,
     num_rows: usize,
-    log_lik_of_others: f64,
-}
-
-/// A solution in candidate numbering.
-pub(super) struct Assignment {
-    columns: Vec<usize>,
-    /// sum l over all rows.
-    pub log_lik: f64,
-    pub num_moved: usize,
+    value_of_others: f64,
 }
 
 impl Lap {
-    pub fn new<L: PairLogLik + ?Sized>(rows: Vec<usize>, pair: &L) -> Self {
+    pub fn new<L: PairLogLik + ?Sized>(rows: Vec<usize>, pair: &L, space: &LinkSpace) -> Self {
         let size = rows.len();
         let cost = Array2::from_shape_fn((size, size), |(k, m)| {
-            (-pair.pair(rows[k], rows[m])).min(IMPOSSIBLE)
+            let (row, column) = (rows[k], rows[m]);
+            (-pair.pair(row, column) - space.log_link(row, column)).min(IMPOSSIBLE)
         });
         let diagonal = cost.diag().to_vec();
         let mut is_candidate = vec![false; pair.len()];
         for &row in &rows {
             is_candidate[row] = true;
         }
-        let log_lik_of_others = (0..pair.len())
+        let value_of_others = (0..pair.len())
             .filter(|&row| !is_candidate[row])
             .map(|row| pair.pair(row, row))
             .sum();
         Self {
-            rows,
+            rows: [rows],
             cost,
             diagonal,
             num_rows: pair.len(),
-            log_lik_of_others,
+            value_of_others,
         }
     }
+}
 
-    pub fn rows(&self) -> &[usize] {
-        &self.rows
-    }
-
-    /// Maximises sum l - price * d.
-    pub fn solve(&mut self, price: f64) -> Assignment {
+impl Solver for Lap {
+    fn solve(&mut self, price: f64) -> Solved {
         for (k, diagonal) in self.diagonal.iter().enumerate() {
             self.cost[(k, k)] = diagonal - price;
         }
         let (columns, _) = lapjv(&self.cost).expect("the cost matrix is square");
-        self.evaluate(columns)
-    }
-
-    fn evaluate(&self, columns: Vec<usize>) -> Assignment {
-        let mut cost = 0.0;
-        let mut num_moved = 0;
-        for (k, &m) in columns.iter().enumerate() {
-            if k == m {
-                cost += self.diagonal[k];
-            } else {
-                cost += self.cost[(k, m)];
-                num_moved += 1;
-            }
-        }
-        Assignment {
-            columns,
-            log_lik: self.log_lik_of_others - cost,
-            num_moved,
-        }
-    }
-
-    pub fn permutation(&self, assignment: &Assignment) -> Permutation {
+        let rows = &self.rows[0];
         let mut forward: Vec<usize> = (0..self.num_rows).collect();
-        for (k, &m) in assignment.columns.iter().enumerate() {
-            forward[self.rows[k]] = self.rows[m];
+        let mut cost = 0.0;
+        for (k, &m) in columns.iter().enumerate() {
+            forward[rows[k]] = rows[m];
+            cost += if k == m {
+                self.diagonal[k]
+            } else {
+                self.cost[(k, m)]
+            };
         }
-        Permutation::from_vec(forward).expect("an assignment is a permutation")
+        let permutation = Permutation::from_vec(forward).expect("an assignment is a permutation");
+        let value = self.value_of_others - cost;
+        Solved {
+            bound: value - price * permutation.num_moved() as f64,
+            value,
+            permutation,
+        }
+    }
+
+    fn groups(&self) -> &[Vec<usize>] {
+        &self.rows
     }
 }

@@ -1,13 +1,16 @@
 //! The mode of p(pi | theta, y): the best assignment of responses to predictors under the prior.
 
 mod candidates;
+mod groups;
 mod lap;
 mod sorted;
 
 use super::acceptance::Target;
+use super::moved_groups::MovedGroups;
 use super::pair::PairLogLik;
 use super::permutation::Permutation;
 use super::prior::Prior;
+use groups::Groups;
 use lap::Lap;
 
 /// Largest number of rows in one assignment problem.
@@ -27,7 +30,7 @@ pub struct Mode {
     pub gap_bound: f64,
 }
 
-/// Finds argmax of sum l(i, pi(i)) + g(d).
+/// Finds argmax of sum l(i, pi(i)) + log prior.
 #[derive(Clone, Debug)]
 pub struct ModeSearch {
     max_rows: usize,
@@ -57,28 +60,58 @@ impl ModeSearch {
         if prior.is_flat()
             && let Some(locations) = pair.locations().filter(|at| at.is_convex)
         {
-            let permutation = sorted::assign(&locations);
+            let permutation = sorted::assign(&locations, prior.space());
             return Mode {
                 objective: objective(&permutation, pair, prior),
                 permutation,
                 gap_bound: 0.0,
             };
         }
-        let rows = candidates::select(current, pair, self.max_rows);
-        let mut search = Search::new(Lap::new(rows, pair), current, pair, prior);
-        if pair.len() >= 2 {
-            search.fixed_point(current.num_moved());
-            search.cut();
+        let mut groups = candidates::select(current, pair, prior.space(), self.max_rows);
+        if groups.len() <= 1 {
+            let lap = Lap::new(groups.pop().unwrap_or_default(), pair, prior.space());
+            search(lap, current, pair, prior)
+        } else {
+            search(Groups::new(groups, pair, prior), current, pair, prior)
         }
-        search.finish()
     }
 }
 
-fn objective<L: PairLogLik + ?Sized>(pi: &Permutation, pair: &L, prior: &Prior) -> f64 {
-    pair.total(pi) + prior.log_weight(pi.num_moved())
+fn search<L: PairLogLik + ?Sized>(
+    solver: impl Solver,
+    current: &Permutation,
+    pair: &L,
+    prior: &Prior,
+) -> Mode {
+    let mut search = Search::new(solver, current, pair, prior);
+    if search.max_moved >= 2 {
+        search.fixed_point(current.num_moved());
+        search.cut();
+    }
+    search.finish()
 }
 
-/// What one solve says of all others: sum l of any permutation is at most `value + price * d`.
+fn objective<L: PairLogLik + ?Sized>(pi: &Permutation, pair: &L, prior: &Prior) -> f64 {
+    pair.total(pi) + prior.log_prior(pi)
+}
+
+/// The assignment problem with a price on every moved row.
+trait Solver {
+    /// Maximises value - price * d, the value being sum l and all of the log prior but g(d).
+    fn solve(&mut self, price: f64) -> Solved;
+
+    /// Rows that may move, in groups that may exchange.
+    fn groups(&self) -> &[Vec<usize>];
+}
+
+struct Solved {
+    permutation: Permutation,
+    value: f64,
+    /// No permutation has a larger value - price * d.
+    bound: f64,
+}
+
+/// What one solve says of all others: the value of any permutation is at most `value + price * d`.
 struct Cut {
     price: f64,
     value: f64,
@@ -86,32 +119,34 @@ struct Cut {
 
 /// The state of one search: the best permutation so far and the bounds on all of them.
 ///
-/// v(d), the largest sum l over permutations that move d rows, lies under its concave hull. Each
+/// v(d), the largest value of a permutation that moves d rows, lies under its concave hull. Each
 /// solve with a price on moved rows touches that hull in a point and bounds v by a line.
-struct Search<'a, L: ?Sized> {
-    lap: Lap,
+struct Search<'a, S, L: ?Sized> {
+    solver: S,
     pair: &'a L,
     prior: &'a Prior,
     best: Permutation,
     best_objective: f64,
-    identity_log_lik: f64,
+    identity_value: f64,
+    max_moved: usize,
     /// (d, v(d)) where the hull was touched.
     points: Vec<(usize, f64)>,
     cuts: Vec<Cut>,
 }
 
-impl<'a, L: PairLogLik + ?Sized> Search<'a, L> {
-    fn new(lap: Lap, current: &Permutation, pair: &'a L, prior: &'a Prior) -> Self {
+impl<'a, S: Solver, L: PairLogLik + ?Sized> Search<'a, S, L> {
+    fn new(solver: S, current: &Permutation, pair: &'a L, prior: &'a Prior) -> Self {
         let identity = Permutation::identity(pair.len());
-        let identity_log_lik = pair.total(&identity);
+        let identity_value = pair.total(&identity);
         let mut search = Self {
-            lap,
+            max_moved: solver.groups().iter().map(Vec::len).sum(),
+            solver,
             pair,
             prior,
             best_objective: objective(&identity, pair, prior),
             best: identity,
-            identity_log_lik,
-            points: vec![(0, identity_log_lik)],
+            identity_value,
+            points: vec![(0, identity_value)],
             cuts: Vec::new(),
         };
         search.consider(current);
@@ -126,22 +161,23 @@ impl<'a, L: PairLogLik + ?Sized> Search<'a, L> {
         }
     }
 
-    /// Maximises sum l - price * d; returns the number of rows moved.
+    /// Maximises value - price * d; returns the number of rows moved.
     fn solve(&mut self, price: f64) -> usize {
-        let assignment = self.lap.solve(price);
-        self.consider(&self.lap.permutation(&assignment));
-        self.points.push((assignment.num_moved, assignment.log_lik));
+        let solved = self.solver.solve(price);
+        self.consider(&solved.permutation);
+        let num_moved = solved.permutation.num_moved();
+        self.points.push((num_moved, solved.value));
         self.cuts.push(Cut {
             price,
-            value: assignment.log_lik - price * assignment.num_moved as f64,
+            value: solved.bound,
         });
-        assignment.num_moved
+        num_moved
     }
 
     /// Linearises g at the number of moved rows, solves, and repeats until that number stays.
     fn fixed_point(&mut self, start: usize) {
         let mut d = start;
-        while let Some(price) = slope(self.prior, d) {
+        while let Some(price) = slope(self.prior.table(), d) {
             // A price that hardly differs from one tried would give the same assignment.
             let near = |cut: &Cut| (cut.price - price).abs() < 1e-3;
             if self.cuts.iter().any(near) || self.cuts.len() >= MAX_SOLVES {
@@ -184,41 +220,41 @@ impl<'a, L: PairLogLik + ?Sized> Search<'a, L> {
     /// The least upper bound on v(d) that the cuts give.
     fn hull_bound(&self, d: usize) -> f64 {
         if d == 0 {
-            return self.identity_log_lik;
+            return self.identity_value;
         }
         (self.cuts.iter())
             .map(|cut| cut.value + cut.price * d as f64)
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Where the bound on sum l + g is highest, and that bound.
+    /// Where the bound on the objective is highest, and that bound.
     fn bound(&self) -> (usize, f64) {
         // Only candidate rows can move.
-        (self.prior.table()[..=self.lap.rows().len()]
-            .iter()
-            .enumerate())
-        .filter(|(_, g)| **g > f64::NEG_INFINITY)
-        .map(|(d, g)| (d, g + self.hull_bound(d)))
-        .fold((0, f64::NEG_INFINITY), |max, next| {
-            if next.1 > max.1 { next } else { max }
-        })
+        (self.prior.table()[..=self.max_moved].iter().enumerate())
+            .filter(|(_, g)| **g > f64::NEG_INFINITY)
+            .map(|(d, g)| (d, g + self.hull_bound(d)))
+            .fold((0, f64::NEG_INFINITY), |max, next| {
+                if next.1 > max.1 { next } else { max }
+            })
     }
 
     /// Exchanges of two rows that still improve, then the certificate.
     ///
     /// The hull misses values of d whose best assignment lies below it; exchanges reach many.
     fn finish(mut self) -> Mode {
-        let rows = self.lap.rows();
-        let target = Target::new(&mut self.best, self.pair, self.prior);
-        let mut improved = true;
-        while improved {
-            improved = false;
-            for (k, &i) in rows.iter().enumerate() {
-                for &j in &rows[k + 1..] {
-                    // Gains at rounding level would go round in circles.
-                    if target.log_change(i, j) > 1e-9 {
-                        target.pi.exchange(i, j);
-                        improved = true;
+        let mut moved_groups = MovedGroups::default();
+        let mut target = Target::new(&mut self.best, self.pair, self.prior, &mut moved_groups);
+        for rows in self.solver.groups() {
+            let mut improved = true;
+            while improved {
+                improved = false;
+                for (k, &i) in rows.iter().enumerate() {
+                    for &j in &rows[k + 1..] {
+                        // Gains at rounding level would go round in circles.
+                        if target.log_change(i, j) > 1e-9 {
+                            target.exchange(i, j);
+                            improved = true;
+                        }
                     }
                 }
             }
@@ -234,10 +270,10 @@ impl<'a, L: PairLogLik + ?Sized> Search<'a, L> {
 }
 
 /// -g'(d) by the nearest possible values of d on either side, where both have prior mass.
-fn slope(prior: &Prior, d: usize) -> Option<f64> {
+fn slope(table: &[f64], d: usize) -> Option<f64> {
     let below = if d <= 2 { 0 } else { d - 1 };
-    let above = (d + 1).clamp(2, prior.num_rows());
-    let price = (prior.log_weight(below) - prior.log_weight(above)) / (above - below) as f64;
+    let above = (d + 1).clamp(2, table.len() - 1);
+    let price = (table[below] - table[above]) / (above - below) as f64;
     price.is_finite().then_some(price)
 }
 

@@ -37,8 +37,8 @@ fn sorting_costs_what_lapjv_costs() {
             let pair = random_pairs(family, 40, 1.0, seed);
             let prior = Prior::uniform(40, 40);
             let sorted = ModeSearch::default().find(&Permutation::identity(40), &pair, &prior);
-            let mut lap = Lap::new((0..40).collect(), &pair);
-            let full = lap.solve(0.0).log_lik;
+            let mut lap = Lap::new((0..40).collect(), &pair, prior.space());
+            let full = lap.solve(0.0).value;
             assert!((sorted.objective - full).abs() < 1e-9 * full.abs());
             assert_eq!(sorted.gap_bound, 0.0);
         }

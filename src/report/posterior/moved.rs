@@ -4,7 +4,7 @@ use super::grid_around;
 use crate::config;
 use crate::diagnostics::density;
 use crate::fit::prior_kind;
-use crate::permutation::{Prior, log_gamma};
+use crate::permutation::{LinkSpace, Prior, log_gamma};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::report::by_chain::{bare_axis, draws};
 use crate::report::format::{percent, significant};
@@ -19,8 +19,9 @@ const PRIOR: Series = Series(1);
 /// None where every link was kept.
 pub fn picture(saved: &Saved) -> Option<Picture> {
     let num_rows = saved.links.as_ref()?.num_rows();
-    let prior = Prior::new(prior_kind(saved.config.permutation.prior), num_rows);
-    let (number, words) = number_panel(saved, &prior.num_moved_probabilities())?;
+    let space = LinkSpace::free(num_rows);
+    let prior = Prior::new(prior_kind(saved.config.permutation.prior), space);
+    let (number, words) = number_panel(saved, &prior.num_moved_probabilities()?)?;
     let rate = rate_panel(saved);
     let rate_words = rate.as_ref().map_or("", |_| {
         " Right: the density of the mismatch rate, the probability that a row is linked wrongly."
