@@ -373,7 +373,7 @@ impl Acceptance for WithoutRatio {
 }
 
 /// Barker's rule upside down: P(old) / (P(new) + P(old)).
-struct InvertedBarker;
+pub(super) struct InvertedBarker;
 
 impl Acceptance for InvertedBarker {
     fn accept<R: Rng + ?Sized>(log_change: f64, ratio: f64, rng: &mut R) -> bool {
