@@ -2,7 +2,7 @@
 //! the data from the model, the rank of the truth among posterior draws is uniform.
 //!
 //! Each quantity is judged by a chi-square test of its ranks. The error rate of the whole file is declared as 1e-3 and
-//! shared by its eight tests (Bonferroni). A sampler that leaves out the prior of the links must fail.
+//! shared by its thirteen tests (Bonferroni). A sampler that leaves out the prior of the links must fail.
 
 #[path = "support/study.rs"]
 mod study;
@@ -12,7 +12,7 @@ use rand::Rng;
 use rand_distr::{Distribution, Open01, StandardNormal};
 use serde_json::{Value, json};
 use study::{Study, in_parallel, pooled};
-use unshuffle::data::Dataset;
+use unshuffle::data::{Blocks, Dataset};
 use unshuffle::fit::Fitted;
 use unshuffle::permutation::Permutation;
 use unshuffle::rng;
@@ -25,8 +25,8 @@ const NUM_DRAWS: usize = 99;
 const NUM_BINS: usize = 20;
 /// Iterations between two draws, so that they are nearly independent.
 const THIN: usize = 12;
-/// Chi-square with 19 degrees of freedom exceeds this with probability 1.25e-4 = 1e-3 / 8.
-const LIMIT: f64 = 50.2;
+/// Chi-square with 19 degrees of freedom exceeds this with probability 7.7e-5 = 1e-3 / 13.
+const LIMIT: f64 = 51.6;
 const TAU: f64 = 0.3;
 
 /// The model whose prior and likelihood the data follow.
@@ -73,20 +73,28 @@ fn normal(rng: &mut impl Rng) -> f64 {
     StandardNormal.sample(rng)
 }
 
+/// The blocks of the rows, where links are known to stay inside blocks.
+const BLOCKS: [usize; NUM_ROWS] = [0, 1, 2, 0, 1, 2, 1, 2];
+
 /// One draw of everything from the prior and the model.
 struct Truth {
     beta: Vec<f64>,
     scale: f64,
     num_moved: usize,
+    /// Of rows in blocks: the probability of being mislinked.
+    rate: f64,
     data: Dataset,
 }
 
 impl Truth {
-    fn draw(model: Model, rng: &mut impl Rng) -> Truth {
+    fn draw(model: Model, links: Links, rng: &mut impl Rng) -> Truth {
         let beta: Vec<f64> = (0..NUM_PREDICTORS).map(|_| normal(rng)).collect();
         let scale = normal(rng).abs();
         let x = Array2::from_shape_simple_fn((NUM_ROWS, NUM_PREDICTORS), || normal(rng));
-        let pi = links(rng);
+        let (rate, pi) = match links {
+            Links::Anywhere => (f64::NAN, links_anywhere(rng)),
+            Links::InBlocks => links_in_blocks(rng),
+        };
         let response = (0..NUM_ROWS).map(|i| {
             let row = x.row(pi.column_of(i));
             let fitted: f64 = row.iter().zip(&beta).map(|(x, b)| x * b).sum();
@@ -97,6 +105,7 @@ impl Truth {
             beta,
             scale,
             num_moved: pi.num_moved(),
+            rate,
             data: Dataset::new(
                 (1..=NUM_PREDICTORS).map(|k| format!("x{k}")).collect(),
                 x,
@@ -108,7 +117,7 @@ impl Truth {
 
 /// Links from beta_binomial(1, 1) as it is defined: rho uniform, each row mislinked with probability rho (one row alone
 /// cannot be), and a uniform derangement of the mislinked rows.
-fn links(rng: &mut impl Rng) -> Permutation {
+fn links_anywhere(rng: &mut impl Rng) -> Permutation {
     loop {
         let rho: f64 = rng.random();
         let mislinked: Vec<usize> = (0..NUM_ROWS).filter(|_| rng.random_bool(rho)).collect();
@@ -116,18 +125,64 @@ fn links(rng: &mut impl Rng) -> Permutation {
             continue;
         }
         let mut forward: Vec<usize> = (0..NUM_ROWS).collect();
-        let mut images = mislinked.clone();
-        while mislinked
-            .iter()
-            .zip(&images)
-            .any(|(row, image)| row == image)
-        {
-            rand::seq::SliceRandom::shuffle(images.as_mut_slice(), rng);
-        }
-        for (row, image) in mislinked.into_iter().zip(images) {
-            forward[row] = image;
-        }
+        derange(&mislinked, &mut forward, rng);
         return Permutation::from_vec(forward).unwrap();
+    }
+}
+
+/// Links inside blocks, and the rate at which rows are mislinked: uniform. Given it, there is one rho with that rate at which
+/// rows are mislinked independently, no block having one such row alone.
+fn links_in_blocks(rng: &mut impl Rng) -> (f64, Permutation) {
+    let rate: f64 = rng.random();
+    let rows_of = |block: usize| (0..NUM_ROWS).filter(move |&row| BLOCKS[row] == block);
+    // By the definition of the law: the sum over k of k P(k rows of the block are mislinked), without k = 1.
+    let rate_at = |rho: f64| {
+        let in_block = |block: usize| {
+            let size = rows_of(block).count();
+            let ways = [[1.0, 2.0, 1.0, 0.0], [1.0, 3.0, 3.0, 1.0]][size - 2];
+            let law = [0, 2, 3].map(|k| {
+                (
+                    k as f64,
+                    ways[k] * rho.powi(k as i32) * (1.0 - rho).powi(size as i32 - k as i32),
+                )
+            });
+            let (sum, mean) = law
+                .iter()
+                .filter(|(k, _)| *k <= size as f64)
+                .fold((0.0, 0.0), |(sum, mean), (k, p)| (sum + p, mean + k * p));
+            mean / sum
+        };
+        (0..3).map(in_block).sum::<f64>() / NUM_ROWS as f64
+    };
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if rate_at(middle) < rate {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let mut forward: Vec<usize> = (0..NUM_ROWS).collect();
+    for block in 0..3 {
+        let mislinked = loop {
+            let rows: Vec<usize> = rows_of(block).filter(|_| rng.random_bool(low)).collect();
+            if rows.len() != 1 {
+                break rows;
+            }
+        };
+        derange(&mislinked, &mut forward, rng);
+    }
+    (rate, Permutation::from_vec(forward).unwrap())
+}
+
+fn derange(rows: &[usize], forward: &mut [usize], rng: &mut impl Rng) {
+    let mut images = rows.to_vec();
+    while rows.iter().zip(&images).any(|(row, image)| row == image) {
+        rand::seq::SliceRandom::shuffle(images.as_mut_slice(), rng);
+    }
+    for (&row, image) in rows.iter().zip(images) {
+        forward[row] = image;
     }
 }
 
@@ -140,25 +195,42 @@ fn rank(truth: f64, fit: &Fitted, column: &str, rng: &mut impl Rng) -> usize {
     below + rng.random_range(0..=equal)
 }
 
+/// Where links may go.
+#[derive(Clone, Copy, PartialEq)]
+enum Links {
+    Anywhere,
+    InBlocks,
+}
+
 /// Chi-square of the ranks of each quantity over all replications.
-fn calibration(model: Model, permutation: Value) -> Vec<(&'static str, f64)> {
+fn calibration(model: Model, links: Links, permutation: Value) -> Vec<(&'static str, f64)> {
     let study = Study::new(json!({
         "model": model.settings(),
         "permutation": permutation,
         "sampler": {"chains": 1, "warmup": 200, "draws": NUM_DRAWS * THIN, "thin": THIN}
     }));
-    let names = ["beta.1", "beta.2", model.scale(), "n_moved__"];
+    let mut names = vec!["beta.1", "beta.2", model.scale(), "n_moved__"];
+    let in_blocks = links == Links::InBlocks;
+    names.extend(in_blocks.then_some("mismatch_rate__"));
     let ranks = in_parallel(NUM_REPLICATIONS, |replication| {
         let mut rng = rng::stream(20, replication);
-        let truth = Truth::draw(model, &mut rng);
+        let mut truth = Truth::draw(model, links, &mut rng);
+        truth.data.blocks = in_blocks.then(|| Blocks {
+            of_row: BLOCKS.to_vec(),
+            labels: ["a", "b", "c"].map(String::from).to_vec(),
+        });
         let fit = study.fit(&truth.data, replication as u64);
         let values = [
             truth.beta[0],
             truth.beta[1],
             truth.scale,
             truth.num_moved as f64,
+            truth.rate,
         ];
-        [0, 1, 2, 3].map(|k| rank(values[k], &fit, names[k], &mut rng))
+        let columns = names.iter().zip(values);
+        columns
+            .map(|(name, value)| rank(value, &fit, name, &mut rng))
+            .collect::<Vec<_>>()
     });
     let chi_square = |k: usize| {
         let mut counts = [0usize; NUM_BINS];
@@ -188,22 +260,30 @@ fn is_uniform(scores: &[(&str, f64)]) -> bool {
 
 #[test]
 fn linear_fits_are_calibrated() {
-    let scores = calibration(Model::Linear, json!({}));
+    let scores = calibration(Model::Linear, Links::Anywhere, json!({}));
     assert!(is_uniform(&scores), "{scores:?}");
 }
 
 #[test]
 fn quantile_fits_are_calibrated() {
-    let scores = calibration(Model::Quantile, json!({}));
+    let scores = calibration(Model::Quantile, Links::Anywhere, json!({}));
+    assert!(is_uniform(&scores), "{scores:?}");
+}
+
+#[test]
+fn fits_in_blocks_are_calibrated() {
+    let scores = calibration(Model::Linear, Links::InBlocks, json!({}));
     assert!(is_uniform(&scores), "{scores:?}");
 }
 
 #[test]
 fn leaving_out_the_prior_of_the_links_is_found() {
-    let flat = json!({"prior": {"name": "hamming", "theta": 0}});
-    let scores = calibration(Model::Linear, flat);
-    assert!(
-        !is_uniform(&scores),
-        "the planted error was not found: {scores:?}"
-    );
+    for links in [Links::Anywhere, Links::InBlocks] {
+        let flat = json!({"prior": {"name": "hamming", "theta": 0}});
+        let scores = calibration(Model::Linear, links, flat);
+        assert!(
+            !is_uniform(&scores),
+            "the planted error was not found: {scores:?}"
+        );
+    }
 }
