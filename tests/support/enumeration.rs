@@ -1,8 +1,6 @@
 //! The joint posterior of links, slope and variance for one predictor: links enumerated, the slope integrated in closed
 //! form, the variance by quadrature on the log scale.
 
-use unshuffle::permutation::Prior;
-
 /// Variance of the normal priors of the slope and of the variance, as in the shipped linear model.
 const PRIOR_VARIANCE: f64 = 1000.0;
 /// Range and number of points of log sigma2; the ends hold less than 1e-9 of the mass.
@@ -18,18 +16,21 @@ pub struct Enumeration {
 }
 
 impl Enumeration {
-    /// `y[i]` belongs to `x[pi(i)]`; the likelihood is raised to the power `alpha`.
-    pub fn new(x: &[f64], y: &[f64], alpha: f64, prior: &Prior) -> Enumeration {
-        let permutations = all_permutations(x.len());
+    /// `y[i]` belongs to `x[pi(i)]`; the likelihood is raised to the power `alpha`. Permutations without prior mass are left out.
+    pub fn new(
+        x: &[f64],
+        y: &[f64],
+        alpha: f64,
+        log_prior: impl Fn(&[usize]) -> f64,
+    ) -> Enumeration {
+        let mut permutations = all_permutations(x.len());
+        permutations.retain(|pi| log_prior(pi) > f64::NEG_INFINITY);
         let (sxx, syy) = (dot(x, x), dot(y, y));
         let sxy: Vec<f64> = permutations
             .iter()
             .map(|pi| pi.iter().zip(y).map(|(&j, y)| x[j] * y).sum())
             .collect();
-        let log_prior: Vec<f64> = permutations
-            .iter()
-            .map(|pi| prior.log_weight(num_moved(pi)))
-            .collect();
+        let log_prior: Vec<f64> = permutations.iter().map(|pi| log_prior(pi)).collect();
         let (low, high) = LOG_VARIANCE;
         let points = (0..=NUM_POINTS).map(|k| low + (high - low) * k as f64 / NUM_POINTS as f64);
         let mut cells = Vec::with_capacity((NUM_POINTS + 1) * sxy.len());
