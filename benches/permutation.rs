@@ -5,7 +5,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use unshuffle::permutation::{
-    ActiveSet, Checkerboard, Family, FamilyLogLik, ModeSearch, Permutation, Prior, Restart, Update,
+    ActiveSet, Checkerboard, Family, FamilyLogLik, LinkFacts, LinkSpace, ModeSearch, Permutation,
+    Prior, PriorKind, Restart, Update,
 };
 
 fn main() {
@@ -28,11 +29,21 @@ fn linked_file(n: usize, num_moved: usize) -> (FamilyLogLik, Permutation) {
     (pair, truth)
 }
 
-fn steps(bencher: Bencher, (n, num_moved): (usize, usize), mut update: Update) {
-    let (pair, mut pi) = linked_file(n, num_moved);
-    let prior = Prior::beta_binomial(n, 1.0, 1.0);
+fn steps(bencher: Bencher, size: (usize, usize), update: Update) {
+    let (pair, pi) = linked_file(size.0, size.1);
+    let prior = Prior::beta_binomial(size.0, 1.0, 1.0);
+    steps_from(bencher, pi, &pair, &prior, update);
+}
+
+fn steps_from(
+    bencher: Bencher,
+    mut pi: Permutation,
+    pair: &FamilyLogLik,
+    prior: &Prior,
+    mut update: Update,
+) {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    bencher.bench_local(|| update.step(&mut pi, &pair, &prior, &mut rng));
+    bencher.bench_local(|| update.step(&mut pi, pair, prior, &mut rng));
 }
 
 #[divan::bench(args = SIZES)]
@@ -51,4 +62,37 @@ fn checkerboard(bencher: Bencher, size: (usize, usize)) {
 #[divan::bench(args = SIZES, sample_count = 10)]
 fn mode(bencher: Bencher, size: (usize, usize)) {
     steps(bencher, size, Update::Mode(ModeSearch::default()));
+}
+
+/// Links inside blocks of 25 rows: the same work as without, on shorter lists.
+#[divan::bench(args = SIZES)]
+fn active_set_in_blocks(bencher: Bencher, (n, num_moved): (usize, usize)) {
+    let (pair, _) = linked_file(n, num_moved);
+    let blocks: Vec<usize> = (0..n).map(|row| row / 25).collect();
+    let facts = LinkFacts {
+        block_of_row: Some(&blocks),
+        ..LinkFacts::default()
+    };
+    from_identity(bencher, &pair, facts);
+}
+
+/// Four candidates for each row: its neighbours in the file.
+#[divan::bench(args = SIZES)]
+fn active_set_with_candidates(bencher: Bencher, (n, num_moved): (usize, usize)) {
+    let (pair, _) = linked_file(n, num_moved);
+    let near = |row: usize| [1, 2, n - 1, n - 2].map(|step| (row, (row + step) % n, 1.0));
+    let pairs: Vec<(usize, usize, f64)> = (0..n).flat_map(near).collect();
+    let facts = LinkFacts {
+        candidates: Some(&pairs),
+        ..LinkFacts::default()
+    };
+    from_identity(bencher, &pair, facts);
+}
+
+fn from_identity(bencher: Bencher, pair: &FamilyLogLik, facts: LinkFacts) {
+    let n = pair.response().len();
+    let kind = PriorKind::BetaBinomial { a: 1.0, b: 1.0 };
+    let prior = Prior::new(kind, LinkSpace::new(n, facts));
+    let update = Update::ActiveSet(ActiveSet::default());
+    steps_from(bencher, Permutation::identity(n), pair, &prior, update);
 }
