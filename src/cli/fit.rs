@@ -89,7 +89,7 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     println!("config   {}", args.config.config.display());
     println!(
         "data     {}: {} rows, {} columns of X ({})",
-        prepared.config.data.file.display(),
+        prepared.config.data.label(),
         data.num_rows(),
         data.x.ncols(),
         data.predictor_names.join(", ")

@@ -202,13 +202,12 @@ fn designs_that_cannot_be_are_sentences() {
 fn engel() -> Source {
     Source {
         data: config::Data {
-            file: concat!(env!("CARGO_MANIFEST_DIR"), "/configs/data/engel.csv").into(),
-            response: "log_food".into(),
-            predictors: vec!["log_income".into()],
-            intercept: true,
             id: Some("household".into()),
-            block: None,
-            safe: None,
+            ..config::Data::new(
+                concat!(env!("CARGO_MANIFEST_DIR"), "/configs/data/engel.csv"),
+                "log_food",
+                vec!["log_income".into()],
+            )
         },
         drop: vec!["food".into()],
         fraction: 0.2,
@@ -226,7 +225,7 @@ fn a_mislinked_file_differs_only_in_the_places_of_its_responses() {
     std::fs::write(&file, csv).unwrap();
     let right = data::read(&source.data).unwrap();
     let wrong = data::read(&config::Data {
-        file,
+        file: Some(file),
         ..source.data.clone()
     })
     .unwrap();
