@@ -14,6 +14,9 @@ mod stan_json;
 mod table;
 mod values;
 
+#[cfg(test)]
+mod tests;
+
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
