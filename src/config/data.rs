@@ -129,14 +129,22 @@ impl Data {
             .collect()
     }
 
+    /// The files that hold the rows.
+    pub fn row_files(&self) -> Vec<&Path> {
+        match self.source() {
+            DataSource::One(file) => vec![file],
+            DataSource::Two { left, right, .. } => vec![left, right],
+        }
+    }
+
     /// The files of the rows, for people to read.
     pub fn label(&self) -> String {
-        match self.source() {
-            DataSource::One(file) => file.display().to_string(),
-            DataSource::Two { left, right, .. } => {
-                format!("{} and {}", left.display(), right.display())
-            }
-        }
+        let files = self.row_files().into_iter();
+        list(
+            &files
+                .map(|file| file.display().to_string())
+                .collect::<Vec<_>>(),
+        )
     }
 
     /// The response in the user's words.

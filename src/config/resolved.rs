@@ -242,6 +242,35 @@ mod tests {
     }
 
     #[test]
+    fn two_files_and_a_formula_resolve_and_read_back() {
+        for links in [json!("person"), json!({"left": "id", "right": "person"})] {
+            let value = json!({
+                "model": {"stan": "linear"},
+                "data": {
+                    "left": "survey.csv", "right": "../register.csv", "links": links,
+                    "formula": "log(wage) ~ educ*sex - 1", "reference": {"sex": "female"}, "missing": "drop",
+                    "match_probability": "p", "candidates": "pairs.csv"
+                }
+            });
+            let config = resolved(&value, &[]).unwrap();
+            let data = &config.data;
+            assert_eq!(
+                data.label(),
+                "/project/survey.csv and /project/../register.csv"
+            );
+            assert_eq!(data.files().len(), 3);
+            assert_eq!(data.files()[2], Path::new("/project/pairs.csv"));
+            assert_eq!(data.response_label(), "log(wage)");
+            let saved = serde_json::to_value(&config).unwrap();
+            assert_eq!(saved["data"]["links"], links);
+            assert_eq!(saved["data"].get("file"), None);
+            let place = Path::new("/elsewhere/config.json");
+            let again = parse(&saved.to_string(), place, &[], SHIPPED).unwrap();
+            assert_eq!(again, config);
+        }
+    }
+
+    #[test]
     fn the_family_follows_the_shipped_model_unless_typed() {
         let family = |settings: &[&str]| resolved(&minimal(), settings).unwrap().model.family();
         assert_eq!(family(&[]), Family::Gaussian);

@@ -128,11 +128,19 @@ fn mistakes_about_categories_are_sentences() {
 }
 
 #[test]
-fn interactions_without_their_main_effects_are_coded_as_in_r() {
+fn interactions_without_their_main_effects_have_a_column_for_each_pair_of_levels() {
+    let rows = "y,g,h\n1,a,c\n2,b,c\n4,a,d\n5,b,d\n3,a,c\n7,b,d\n";
+    let folder = Folder::new(&[("f.csv", rows)]);
+    let dataset = folder.read("y ~ g:h - 1", |_| {}).unwrap();
+    // The first factor changes fastest, as in R.
     assert_eq!(
-        workers().refused("wage ~ sex:C(region)", |_| {}),
-        "f.csv: `sex[female]:region[10]` (data.formula) is 0 in every row; remove it, since the intercept already \
-         stands for a constant"
+        dataset.predictor_names,
+        ["g[a]:h[c]", "g[b]:h[c]", "g[a]:h[d]", "g[b]:h[d]"]
+    );
+    assert_eq!(
+        folder.refused("y ~ g:h", |_| {}),
+        "f.csv: `g[b]:h[d]` is a linear combination of `g[a]:h[c]`, `g[b]:h[c]`, `g[a]:h[d]` and `(Intercept)`, so their \
+         coefficients cannot be told apart; remove one of these columns from data.formula"
     );
 }
 
