@@ -15,7 +15,7 @@ use super::explain::example;
 use super::{ConfigError, text::list};
 
 /// The linked data and the columns to use.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
     expecting = "an object such as {\"file\": \"wages.csv\", \"response\": \"log_wage\", \"predictors\": [\"educ\"]}"
@@ -42,6 +42,7 @@ pub struct Data {
     /// Columns of the predictors, or terms such as "gender*union", in the order of the coefficients; empty with a
     /// formula.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(min = 1))]
     pub predictors: Vec<String>,
     /// Whether a column of ones comes first in X; `- 1` or `+ 0` in a formula removes it too.
     #[serde(default = "yes")]
@@ -102,10 +103,20 @@ impl Data {
     pub fn new(file: impl Into<PathBuf>, response: &str, predictors: Vec<String>) -> Data {
         Data {
             file: Some(file.into()),
+            left: None,
+            right: None,
+            links: None,
+            formula: None,
             response: response.into(),
             predictors,
             intercept: true,
-            ..Data::default()
+            reference: BTreeMap::new(),
+            missing: Missing::Error,
+            id: None,
+            block: None,
+            safe: None,
+            match_probability: None,
+            candidates: None,
         }
     }
 

@@ -17,9 +17,8 @@ pub(super) fn read(
 ) -> Result<Vec<Candidate>, DataError> {
     const KEY: &str = "data.candidates";
     let table = Table::read(path, KEY)?;
-    let columns = ["row", "partner"].map(|name| table.column(name, KEY));
-    let [row, partner] = columns;
-    let (row, partner) = (row?, partner?);
+    let row = table.column("row", KEY)?;
+    let partner = table.column("partner", KEY)?;
     let weight = table.position("weight");
     if table.rows.is_empty() {
         return Err(DataError::NoRows { file: table.file });

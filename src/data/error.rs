@@ -129,18 +129,6 @@ pub enum DataError {
         "data.reference names `{column}`, which is not a category among the predictors; remove it{advice}"
     )]
     NoCategory { column: String, advice: String },
-    #[error(
-        "{left}, line {line}: `{column}` is {value}, which is not in `{key_column}` of {right}; correct the link or \
-         remove the row"
-    )]
-    NoLink {
-        left: String,
-        line: usize,
-        column: String,
-        value: String,
-        key_column: String,
-        right: String,
-    },
     #[error("{file}, lines {first} and {second}: `{column}` is {value} in both; {fix}")]
     Twice {
         file: String,

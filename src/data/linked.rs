@@ -271,13 +271,12 @@ fn link_rows(
         if cell::is_missing(value) {
             continue;
         }
-        let place = right_rows.get(value).ok_or_else(|| DataError::NoLink {
-            left: left.file.clone(),
-            line: left.line(row),
-            column: links.left.clone(),
-            value: excerpt(value),
-            key_column: links.right.clone(),
-            right: right.file.clone(),
+        let place = right_rows.get(value).ok_or_else(|| {
+            let fix = format!(
+                "no row of {} has it in `{}`, so correct the link or remove the row",
+                right.file, links.right
+            );
+            left.bad_value(row, link, fix)
         })?;
         found.push((row, *place));
     }

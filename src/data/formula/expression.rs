@@ -94,7 +94,7 @@ impl Expression {
                     '-' => left - right,
                     '*' => left * right,
                     '/' => left / right,
-                    // A whole power by multiplication, so that x^2 is exactly x * x.
+                    // The most frequent power, exactly as I(x * x) has it.
                     '^' if right == 2.0 => left * left,
                     '^' => left.powf(right),
                     other => unreachable!("the parser reads no operator {other}"),

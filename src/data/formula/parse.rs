@@ -7,6 +7,8 @@ use super::token::{Placed, Token, rendered, tokens};
 use crate::config::nearest;
 
 const A_TERM: &str = "a column, a function such as log(x), or I(...)";
+/// A formula with more is a slip, such as a power that was meant for I(...), and would take hours to expand.
+const MOST_TERMS: usize = 2000;
 const A_VALUE: &str = "a column, a number or a function such as log(x)";
 
 /// `response ~ terms`.
@@ -33,6 +35,18 @@ pub(super) fn terms(text: &str) -> Result<Sum, Problem> {
     let terms = parser.sum()?;
     parser.end("an operator such as `+`, or the end,")?;
     Ok(terms)
+}
+
+fn bounded(sum: Sum, at: usize) -> Result<Sum, Problem> {
+    if sum.terms.len() <= MOST_TERMS {
+        return Ok(sum);
+    }
+    Err(Problem {
+        at,
+        words: format!(
+            "more than {MOST_TERMS} terms are made; ask for interactions of fewer columns"
+        ),
+    })
 }
 
 struct Parser {
@@ -139,7 +153,8 @@ impl Parser {
     fn product(&mut self) -> Result<Sum, Problem> {
         let mut sum = self.interaction()?;
         while self.eat('*') {
-            sum = sum.crossed(&self.interaction()?);
+            let at = self.at();
+            sum = bounded(sum.crossed(&self.interaction()?), at)?;
         }
         Ok(sum)
     }
@@ -163,8 +178,9 @@ impl Parser {
         };
         match order {
             Some(order) if order >= 1 => {
+                let at = self.at();
                 self.next += 1;
-                Ok(base.power(order))
+                bounded(base.power(order, MOST_TERMS), at)
             }
             _ => Err(self.expected("a whole number of 1 or more")),
         }

@@ -115,8 +115,16 @@ impl Sum {
     }
 
     /// `(a + b)^order`: interactions of up to `order` of the terms.
-    pub(super) fn power(&self, order: usize) -> Sum {
+    /// It stops where there are more than `most`.
+    pub(super) fn power(&self, order: usize, most: usize) -> Sum {
+        let mut sum = self.clone();
         // More factors than there are terms make nothing new.
-        (1..order.min(self.terms.len())).fold(self.clone(), |sum, _| sum.crossed(self))
+        for _ in 1..order.min(self.terms.len()) {
+            if sum.terms.len() > most {
+                break;
+            }
+            sum = sum.crossed(self);
+        }
+        sum
     }
 }

@@ -185,6 +185,31 @@ fn bad_formulas_say_where() {
 }
 
 #[test]
+fn too_many_terms_are_refused_before_they_are_made() {
+    let columns: Vec<String> = (1..=30).map(|k| format!("c{k}")).collect();
+    for (text, at) in [
+        (format!("y ~ ({})^30", columns.join(" + ")), 172),
+        (format!("y ~ {}", columns.join("*")), 44),
+    ] {
+        let message = formula(&text).unwrap_err().to_string();
+        let end = format!(
+            "; at character {at} more than 2000 terms are made; ask for interactions of fewer columns"
+        );
+        assert!(message.ends_with(&end), "{message}");
+    }
+}
+
+proptest::proptest! {
+    /// Whatever is typed is a formula or a sentence.
+    #[test]
+    fn no_text_is_too_odd(text in "[yab1-9.e+*/^():~` CIlogé-]{0,24}") {
+        let _ = formula(&text);
+        let _ = formula(&format!("y ~ {text}"));
+        let _ = listed(&text, &["a"]);
+    }
+}
+
+#[test]
 fn both_sides_need_columns_of_their_own() {
     let refused = |result: Result<Formula, DataError>| result.unwrap_err().to_string();
     assert_eq!(

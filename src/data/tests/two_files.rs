@@ -107,7 +107,7 @@ fn rows_without_a_link_are_missing() {
 fn links_that_do_not_fit_are_sentences() {
     assert_eq!(
         refused(&SURVEY.replace("\n12,", "\n13,"), REGISTER, "wage ~ educ"),
-        "survey.csv, line 4: `person` is \"13\", which is not in `person` of register.csv; correct the link or remove \
+        "survey.csv, line 4: `person` is \"13\"; no row of register.csv has it in `person`, so correct the link or remove \
          the row"
     );
     assert_eq!(
