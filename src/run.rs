@@ -178,7 +178,7 @@ impl Run<'_> {
             dense_metric: sampler.metric == Metric::Dense,
             seed: sampler.seed,
             chain,
-            data_file: self.config.data.file.display().to_string(),
+            data_file: self.config.data.label(),
         }
     }
 }

@@ -55,6 +55,29 @@ fn the_general_design_takes_every_option() {
 }
 
 #[test]
+fn a_formula_goes_into_the_config_and_its_response_moves() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = "--design file --from configs/data/engel.csv --formula log(food)~log(income)+I(income^2) \
+                     --drop log_food --id household --mislinked 0.1";
+    simulate(arguments, folder.path()).success();
+    let config = config::load(&folder.path().join("config.json"), &[], &shipped_names()).unwrap();
+    let wrong = data::read(&config.data).unwrap();
+    assert_eq!(
+        wrong.predictor_names,
+        ["(Intercept)", "log(income)", "I(income^2)"]
+    );
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/data/engel.csv");
+    let right = config::Data {
+        file: Some(from),
+        ..config.data
+    };
+    let right = data::read(&right).unwrap();
+    assert_eq!(wrong.x, right.x);
+    let rows = wrong.response.iter().zip(&right.response);
+    assert_eq!(rows.filter(|(wrong, right)| wrong != right).count(), 24);
+}
+
+#[test]
 fn mistakes_are_one_sentence_and_exit_code_2() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("none");
@@ -70,6 +93,14 @@ fn mistakes_are_one_sentence_and_exit_code_2() {
         (
             "--design paper --n 50 --kind random",
             "--kind does not apply to --design paper; remove it",
+        ),
+        (
+            "--design paper --n 50 --formula y~x",
+            "--formula does not apply to --design paper; remove it",
+        ),
+        (
+            "--design file --from configs/data/engel.csv --formula y~x --safe ok --kind adjacent",
+            "--safe needs --kind random or blocks; add it or remove --safe",
         ),
         (
             "--design general --n 50 --predictors x1",

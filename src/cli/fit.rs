@@ -12,6 +12,7 @@ use super::{ToolchainArgs, default_threads, saved};
 use crate::baseline::Baseline;
 use crate::compare;
 use crate::config;
+use crate::data::{Dataset, Notes};
 use crate::diagnostics::Finding;
 use crate::fit::{Prepared, check_output, prepare_with, read_data};
 use crate::report;
@@ -87,13 +88,23 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     let prepared = prepare_from(&args.config, load(&args.config)?)?;
     let data = &prepared.data;
     println!("config   {}", args.config.config.display());
+    let files: Vec<String> = prepared
+        .config
+        .data
+        .row_files()
+        .into_iter()
+        .map(tidy)
+        .collect();
     println!(
         "data     {}: {} rows, {} columns of X ({})",
-        prepared.config.data.file.display(),
+        files.join(" and "),
         data.num_rows(),
         data.x.ncols(),
         data.predictor_names.join(", ")
     );
+    for line in what_was_done(data) {
+        println!("{line}");
+    }
     println!(
         "model    {}: {} parameters to sample, {} saved quantities",
         prepared.model.label(),
@@ -104,6 +115,50 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     println!("output   {}", tidy(&prepared.config.output));
     println!("Everything is ready to fit.");
     Ok(())
+}
+
+/// What happened to the user's files on the way to the data set.
+fn what_was_done(data: &Dataset) -> Vec<String> {
+    let Notes {
+        references,
+        num_dropped,
+        missing,
+        num_unlinked,
+    } = &data.notes;
+    let mut lines = Vec::new();
+    if !references.is_empty() {
+        let levels = references.iter();
+        let levels: Vec<String> = levels
+            .map(|reference| format!("{}[{}]", reference.column, reference.level))
+            .collect();
+        lines.push(format!("levels   compared with {}", levels.join(", ")));
+    }
+    if *num_dropped > 0 {
+        let columns = missing.iter();
+        let columns: Vec<String> = columns.map(|(name, n)| format!("{name} ({n})")).collect();
+        lines.push(format!(
+            "dropped  {num_dropped} {} with missing values: {}",
+            plural(*num_dropped),
+            columns.join(", ")
+        ));
+    }
+    if *num_unlinked > 0 {
+        lines.push(format!(
+            "unlinked {num_unlinked} {} of the right file that no row of the left one is linked to",
+            plural(*num_unlinked)
+        ));
+    }
+    if let Some(candidates) = &data.candidates {
+        lines.push(format!(
+            "pairs    {} candidates for other links",
+            candidates.len()
+        ));
+    }
+    lines
+}
+
+fn plural(num_rows: usize) -> &'static str {
+    if num_rows == 1 { "row" } else { "rows" }
 }
 
 pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::failure::Failure;
-use crate::config::{Data, Family};
+use crate::config::{Data, Family, Missing};
 use crate::simulate::{
     self, DEFAULT_MISLINKED, Design, DesignName, ErrorsName, Kind, Settings, SimulateError, Source,
     config_text, mislink_file, needed, write_files,
@@ -70,12 +70,21 @@ pub(super) struct SimulateArgs {
     /// file: column of the response
     #[arg(long, value_name = "COLUMN")]
     response: Option<String>,
+    /// file: instead of --response and --predictors, such as "log(wage) ~ education + gender"
+    #[arg(long, conflicts_with_all = ["response", "predictors"])]
+    formula: Option<String>,
     /// file: column that names the rows
     #[arg(long, value_name = "COLUMN")]
     id: Option<String>,
     /// file with --kind blocks: column of the blocks
     #[arg(long, value_name = "COLUMN")]
     block: Option<String>,
+    /// file: column that marks rows whose link is right, which are not mislinked
+    #[arg(long, value_name = "COLUMN")]
+    safe: Option<String>,
+    /// file: leave out rows with missing values
+    #[arg(long)]
+    drop_missing: bool,
     /// file: a column to leave out, such as another form of the response
     #[arg(long, value_name = "COLUMN")]
     drop: Vec<String>,
@@ -140,6 +149,9 @@ impl SimulateArgs {
         let of_file = [
             ("--from", self.from.is_some()),
             ("--response", self.response.is_some()),
+            ("--formula", self.formula.is_some()),
+            ("--safe", self.safe.is_some()),
+            ("--drop-missing", self.drop_missing),
             ("--id", self.id.is_some()),
             ("--drop", !self.drop.is_empty()),
             ("--block", self.block.is_some()),
@@ -154,6 +166,10 @@ impl SimulateArgs {
         }
         if self.block.is_some() && self.kind != Some(Kind::Blocks) {
             let (option, other) = ("--block", "--kind blocks");
+            return Err(SimulateError::NeedsOther { option, other }.into());
+        }
+        if self.safe.is_some() && self.kind == Some(Kind::Adjacent) {
+            let (option, other) = ("--safe", "--kind random or blocks");
             return Err(SimulateError::NeedsOther { option, other }.into());
         }
         Ok(())
@@ -187,8 +203,19 @@ impl SimulateArgs {
     }
 
     fn source(&self) -> Result<Source, Failure> {
-        let predictors = needed(self.predictors.as_deref(), "--predictors, their columns")?;
-        let columns = predictors.split(',').map(|name| name.trim().to_string());
+        let file = needed(self.from.clone(), "--from, the CSV file")?;
+        let columns = match &self.formula {
+            Some(formula) => Data {
+                formula: Some(formula.clone()),
+                ..Data::new(file, "", Vec::new())
+            },
+            None => {
+                let predictors = needed(self.predictors.as_deref(), "--predictors, their columns")?;
+                let predictors = predictors.split(',').map(|name| name.trim().to_string());
+                let response = needed(self.response.as_deref(), "--response, its column")?;
+                Data::new(file, response, predictors.collect())
+            }
+        };
         let kind = self.kind.unwrap_or(Kind::Random);
         let block = match kind {
             Kind::Blocks => Some(needed(self.block.clone(), "--block, the column of blocks")?),
@@ -196,13 +223,15 @@ impl SimulateArgs {
         };
         Ok(Source {
             data: Data {
-                file: needed(self.from.clone(), "--from, the CSV file")?,
-                response: needed(self.response.clone(), "--response, its column")?,
-                predictors: columns.collect(),
-                intercept: true,
                 id: self.id.clone(),
                 block,
-                safe: None,
+                safe: self.safe.clone(),
+                missing: if self.drop_missing {
+                    Missing::Drop
+                } else {
+                    Missing::Error
+                },
+                ..columns
             },
             drop: self.drop.clone(),
             fraction: self.mislinked.unwrap_or(DEFAULT_MISLINKED),

@@ -100,7 +100,7 @@ fn plain(expected: &str) -> &str {
     }
 }
 
-fn example(path: &str, key: &str) -> String {
+pub(super) fn example(path: &str, key: &str) -> String {
     let value = match path {
         "model" => "{\"stan\": \"linear\"}",
         "model.stan" => "\"linear\"",
@@ -110,6 +110,12 @@ fn example(path: &str, key: &str) -> String {
         "data.file" => "\"wages.csv\"",
         "data.response" => "\"log_wage\"",
         "data.predictors" => "[\"educ\", \"exper\"]",
+        "data.formula" => "\"log(wage) ~ educ + exper\"",
+        "data.left" => "\"survey.csv\"",
+        "data.right" => "\"register.csv\"",
+        "data.links" => "\"person\"",
+        "data.links.left" => "\"register_id\"",
+        "data.links.right" => "\"id\"",
         "model.family.name" => "\"gaussian\"",
         "model.family.tau" => "0.5",
         "model.family.nu" => "4",

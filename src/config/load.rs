@@ -271,6 +271,70 @@ mod tests {
     }
 
     #[test]
+    fn data_are_named_in_one_way() {
+        let refused_data = |data: Value| {
+            let config = json!({"model": {"stan": "linear"}, "data": data});
+            refused(&config.to_string(), &[])
+        };
+        for (data, sentence) in [
+            (
+                json!({"file": "w.csv"}),
+                r#"`data.formula` is missing; add it, for example "formula": "log(wage) ~ educ + exper""#,
+            ),
+            (
+                json!({"file": "w.csv", "predictors": ["x"]}),
+                r#"`data.response` is missing; add it, for example "response": "log_wage""#,
+            ),
+            (
+                json!({"file": "w.csv", "formula": "y ~ x", "response": "y"}),
+                r#"`data.formula` is "y ~ x"; it stands for data.response and data.predictors, so remove it or remove them"#,
+            ),
+            (
+                json!({"formula": "y ~ x"}),
+                r#"`data.file` is missing; add it, for example "file": "wages.csv""#,
+            ),
+            (
+                json!({"formula": "y ~ x", "left": "s.csv", "right": "r.csv"}),
+                r#"`data.links` is missing; add it, for example "links": "person""#,
+            ),
+            (
+                json!({"formula": "y ~ x", "left": "s.csv", "links": "person"}),
+                r#"`data.right` is missing; add it, for example "right": "register.csv""#,
+            ),
+            (
+                json!({"formula": "y ~ x", "file": "w.csv", "left": "s.csv", "right": "r.csv"}),
+                r#"`data.file` is "w.csv"; the data are one file or two, so remove it or remove data.left and data.right"#,
+            ),
+            (
+                json!({"formula": "y ~ x", "file": "w.csv", "links": 3}),
+                r#"`data.links` is 3; write a column such as "person", or {"left": "register_id", "right": "id"}"#,
+            ),
+            (
+                json!({"formula": "y ~ x", "file": "w.csv", "links": {"left": "id"}}),
+                r#"`data.links.right` is missing; add it, for example "right": "id""#,
+            ),
+            (
+                json!({"formula": "y ~ x", "file": "w.csv", "missing": "omit"}),
+                r#"`data.missing` is "omit"; the choices here are `error` and `drop`"#,
+            ),
+            (
+                json!({"formula": "y ~ x", "file": "w.csv", "reference": {"sector": 3}}),
+                r#"`data.reference.sector` is 3; write text in quotes"#,
+            ),
+            (
+                json!({"formula": " ", "file": "w.csv"}),
+                "`data.formula` is empty; fill it in or remove the key",
+            ),
+            (
+                json!({"formula": "y ~ x", "file": "w.csv", "candidates": ""}),
+                "`data.candidates` is empty; fill it in or remove the key",
+            ),
+        ] {
+            assert_eq!(refused_data(data), format!("wages.json: {sentence}"));
+        }
+    }
+
+    #[test]
     fn every_required_key_has_an_example() {
         let full: Value = serde_json::from_str(&minimal()).unwrap();
         for pointer in ["model", "data"] {
@@ -357,6 +421,14 @@ mod tests {
             "id",
             "block",
             "safe",
+            "left",
+            "right",
+            "links",
+            "formula",
+            "reference",
+            "missing",
+            "match_probability",
+            "candidates",
             "temperature",
             "permutation",
             "prior",

@@ -2,6 +2,7 @@
 
 mod check;
 mod choices;
+mod data;
 mod error;
 mod explain;
 mod init;
@@ -15,11 +16,12 @@ mod text;
 
 pub(crate) use check::Check;
 pub use choices::{Family, Prior, Restart, Update};
+pub use data::{Data, DataSource, LinkColumns, Missing};
 pub use error::ConfigError;
 pub use init::{Init, read_init};
 pub use load::{load, parse, schema};
 pub(crate) use load::{load_value, typed};
-pub use raw::{Data, Metric, Permutation, Sampler, Trajectory};
+pub use raw::{Metric, Permutation, Sampler, Trajectory};
 pub use resolved::{Config, Model, ModelSource};
 pub use temperature::{Alpha, Temperature};
 pub(crate) use text::{nearest, quoted_list};

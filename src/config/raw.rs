@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Family, Init, Prior, Temperature, Update};
+use super::{Data, Family, Init, Prior, Temperature, Update};
 
 /// A fit of a regression whose rows may be linked wrongly: the model, the data, how to sample, where to write.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -23,7 +23,7 @@ pub(super) struct RawConfig {
     pub(super) name: Option<String>,
     /// The Stan program and how it is used.
     pub(super) model: RawModel,
-    /// The linked data file and the columns to use.
+    /// The linked data and the columns to use.
     pub(super) data: Data,
     /// Power of the likelihood: a number in (0, 1], "1/n", or one for each step; 1 is the usual posterior.
     #[serde(default)]
@@ -64,35 +64,6 @@ pub(super) struct RawModel {
 
 fn default_response() -> String {
     "y".into()
-}
-
-/// The linked data file and the columns to use.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    deny_unknown_fields,
-    expecting = "an object such as {\"file\": \"wages.csv\", \"response\": \"log_wage\", \"predictors\": [\"educ\"]}"
-)]
-pub struct Data {
-    /// CSV file with a header line, relative to the config file.
-    pub file: PathBuf,
-    /// Column of the response.
-    pub response: String,
-    /// Columns of the predictors, in the order of the coefficients.
-    #[schemars(length(min = 1))]
-    pub predictors: Vec<String>,
-    /// Whether a column of ones comes first in X.
-    #[serde(default = "yes")]
-    pub intercept: bool,
-    /// Column that names the rows in the results; row numbers are always given.
-    pub id: Option<String>,
-    /// Column of groups: a row can only be relinked inside its group.
-    pub block: Option<String>,
-    /// Column that marks rows whose link is known to be right (true/false, 1/0 or yes/no).
-    pub safe: Option<String>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// What is assumed of wrong links, and how they are sampled.

@@ -13,7 +13,7 @@ use super::{ConfigError, Data, Family, Init, Permutation, Sampler, Temperature};
 pub struct Config {
     pub name: String,
     pub model: Model,
-    /// `file` is absolute.
+    /// Its files are absolute.
     pub data: Data,
     pub temperature: Temperature,
     pub permutation: Permutation,
@@ -72,13 +72,7 @@ impl Config {
         check.name(&name)?;
         check.text("model.stan", &raw.model.stan)?;
         check.text("model.response", &raw.model.response)?;
-        check.text("data.file", &raw.data.file.to_string_lossy())?;
-        check.that(
-            !raw.data.predictors.is_empty(),
-            "data.predictors",
-            "[]",
-            "name at least one column",
-        )?;
+        raw.data.check(&check)?;
         check.stan_data("model.data", &Value::Object(raw.model.data.clone()))?;
         if let Some(family) = &raw.model.family {
             check.family(family)?;
@@ -88,10 +82,7 @@ impl Config {
         check.sampler(&raw.sampler)?;
 
         let stan = check.model_source(&raw.model.stan, &folder, shipped)?;
-        let data = Data {
-            file: folder.join(&raw.data.file),
-            ..raw.data
-        };
+        let data = raw.data.with_paths_in(&folder);
         let init = match raw.sampler.init {
             Init::File(path) => Init::File(folder.join(path)),
             other => other,
@@ -103,7 +94,9 @@ impl Config {
             }
             None => folder.join("out").join(&name),
         };
-        check.output(&output, &data.file, "data file")?;
+        for file in data.files() {
+            check.output(&output, file, "data file")?;
+        }
         if let ModelSource::File(program) = &stan {
             check.output(&output, program, "Stan program")?;
         }
@@ -174,7 +167,8 @@ mod tests {
             "model": {"stan": "linear", "response": "y", "family": null, "data": {}},
             "data": {
                 "file": "/project/wages.csv", "response": "log_wage", "predictors": ["educ", "exper"],
-                "intercept": true, "id": null, "block": null, "safe": null
+                "intercept": true, "reference": {}, "missing": "error", "id": null, "block": null, "safe": null,
+                "match_probability": null, "candidates": null
             },
             "temperature": 1.0,
             "permutation": {
@@ -242,9 +236,38 @@ mod tests {
             ModelSource::File("/project/mine.stan".into())
         );
         assert_eq!(config.sampler.init, Init::File("/project/s.json".into()));
-        assert_eq!(config.data.file, Path::new("/project/d/w.csv"));
+        assert_eq!(config.data.files(), [Path::new("/project/d/w.csv")]);
         assert_eq!(config.output, Path::new("/tmp/x"));
         assert!(read_init(Path::new("/project/s.json")).is_err());
+    }
+
+    #[test]
+    fn two_files_and_a_formula_resolve_and_read_back() {
+        for links in [json!("person"), json!({"left": "id", "right": "person"})] {
+            let value = json!({
+                "model": {"stan": "linear"},
+                "data": {
+                    "left": "survey.csv", "right": "../register.csv", "links": links,
+                    "formula": "log(wage) ~ educ*sex - 1", "reference": {"sex": "female"}, "missing": "drop",
+                    "match_probability": "p", "candidates": "pairs.csv"
+                }
+            });
+            let config = resolved(&value, &[]).unwrap();
+            let data = &config.data;
+            assert_eq!(
+                data.label(),
+                "/project/survey.csv and /project/../register.csv"
+            );
+            assert_eq!(data.files().len(), 3);
+            assert_eq!(data.files()[2], Path::new("/project/pairs.csv"));
+            assert_eq!(data.response_label(), "log(wage)");
+            let saved = serde_json::to_value(&config).unwrap();
+            assert_eq!(saved["data"]["links"], links);
+            assert_eq!(saved["data"].get("file"), None);
+            let place = Path::new("/elsewhere/config.json");
+            let again = parse(&saved.to_string(), place, &[], SHIPPED).unwrap();
+            assert_eq!(again, config);
+        }
     }
 
     #[test]
@@ -334,7 +357,7 @@ mod tests {
             ),
             (
                 "data.predictors=[]",
-                "`data.predictors` is []; name at least one column",
+                r#"`data.predictors` is missing; add it, for example "predictors": ["educ", "exper"]"#,
             ),
             (
                 "data.file=",

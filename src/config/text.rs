@@ -26,7 +26,12 @@ pub(crate) fn quoted_list<S: AsRef<str>>(names: &[S]) -> String {
         .iter()
         .map(|name| format!("`{}`", name.as_ref()))
         .collect();
-    match quoted.as_slice() {
+    list(&quoted)
+}
+
+/// `a, b and c`.
+pub(crate) fn list(words: &[String]) -> String {
+    match words {
         [] => String::new(),
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),

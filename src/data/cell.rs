@@ -5,8 +5,10 @@
 pub(super) enum Number {
     Value(f64),
     Missing,
-    /// Not a number that can be used; the text says what to write.
+    /// Meant as a number, but none that can be used; the text says what to write.
     Bad(&'static str),
+    /// Anything else: perhaps a category; the text says what to write if it was meant as a number.
+    Text(&'static str),
 }
 
 pub(super) fn number(cell: &str) -> Number {
@@ -15,27 +17,23 @@ pub(super) fn number(cell: &str) -> Number {
         Ok(value) if value.is_nan() => Number::Missing,
         Ok(_) => Number::Bad("write a finite number or remove the row"),
         Err(_) if is_missing(cell) => Number::Missing,
-        Err(_) => Number::Bad(fix(cell)),
+        Err(_) if cell.contains(',') && cell.replace(',', "").parse::<f64>().is_ok() => {
+            Number::Bad("write decimals with a point (1.5, not 1,5) and no separator of thousands")
+        }
+        Err(_) if cell.bytes().any(|byte| byte.is_ascii_digit()) => {
+            Number::Text("write a plain number such as 1.5, without units")
+        }
+        Err(_) => Number::Text("write a number"),
     }
 }
 
 pub(super) fn is_missing(cell: &str) -> bool {
     cell.is_empty()
         || cell == "."
-        || ["na", "n/a", "nan", "null"]
+        || ["na", "n/a", "null"]
             .iter()
             .any(|word| cell.eq_ignore_ascii_case(word))
-}
-
-fn fix(cell: &str) -> &'static str {
-    let without_commas = cell.replace(',', "");
-    if cell.contains(',') && without_commas.parse::<f64>().is_ok() {
-        "write decimals with a point (1.5, not 1,5) and no separator of thousands"
-    } else if cell.bytes().any(|byte| byte.is_ascii_digit()) {
-        "write a plain number such as 1.5, without units"
-    } else {
-        "write a number; a category needs a 0/1 column for each of its values but one"
-    }
+        || cell.parse().is_ok_and(f64::is_nan)
 }
 
 pub(super) fn yes_or_no(cell: &str) -> Option<bool> {
@@ -71,13 +69,15 @@ mod tests {
     #[test]
     fn other_text_comes_with_the_right_advice() {
         let advice = |cell| match number(cell) {
-            Number::Bad(advice) => advice,
+            Number::Bad(advice) | Number::Text(advice) => advice,
             other => panic!("{cell} read as {other:?}"),
         };
         assert!(advice("1,5").starts_with("write decimals with a point"));
         assert!(advice("1,234.5").starts_with("write decimals with a point"));
         assert!(advice("12 kg").starts_with("write a plain number"));
-        assert!(advice("female").contains("0/1 column"));
+        assert_eq!(advice("female"), "write a number");
+        assert!(matches!(number("18-24"), Number::Text(_)));
+        assert!(matches!(number("1,5"), Number::Bad(_)));
         assert!(advice("-Inf").starts_with("write a finite number"));
         assert!(advice("1e999").starts_with("write a finite number"));
     }

@@ -6,9 +6,16 @@ use super::collinear::{self, Dependence};
 use super::{DataError, Dataset, INTERCEPT};
 use crate::config::{Data, quoted_list};
 
-pub(super) fn check(dataset: &Dataset, file: &str, data: &Data) -> Result<(), DataError> {
+pub(super) const CONSTANT: &str = "remove it, since the intercept already stands for a constant";
+pub(super) const NOTHING: &str = "remove it, since it explains nothing";
+
+pub(super) fn check(
+    dataset: &Dataset,
+    with_intercept: bool,
+    file: &str,
+    data: &Data,
+) -> Result<(), DataError> {
     let names = &dataset.predictor_names;
-    let with_intercept = data.intercept;
     if dataset.num_rows() <= names.len() {
         return Err(DataError::TooFewRows {
             file: file.into(),
@@ -24,9 +31,9 @@ pub(super) fn check(dataset: &Dataset, file: &str, data: &Data) -> Result<(), Da
     if let Some(value) = constant(&dataset.response) {
         return Err(DataError::Constant {
             file: file.into(),
-            column: data.response.clone(),
-            key: "data.response",
-            value,
+            column: data.response_label().into(),
+            key: data.response_key(),
+            value: value.to_string(),
             fix: "choose a response that varies",
         });
     }
@@ -40,13 +47,9 @@ pub(super) fn check(dataset: &Dataset, file: &str, data: &Data) -> Result<(), Da
             return Err(DataError::Constant {
                 file: file.into(),
                 column: name.clone(),
-                key: "data.predictors",
-                value,
-                fix: if with_intercept {
-                    "remove it, since the intercept already stands for a constant"
-                } else {
-                    "remove it, since it explains nothing"
-                },
+                key: data.predictors_key(),
+                value: value.to_string(),
+                fix: if with_intercept { CONSTANT } else { NOTHING },
             });
         }
     }
@@ -63,6 +66,7 @@ pub(super) fn check(dataset: &Dataset, file: &str, data: &Data) -> Result<(), Da
             }
             Err(DataError::Collinear {
                 file: file.into(),
+                key: data.predictors_key(),
                 column: names[column].clone(),
                 others: quoted_list(&others),
             })

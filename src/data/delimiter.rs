@@ -1,7 +1,7 @@
 //! Which character separates the columns, judged from the header line.
 
 /// The most frequent of comma, semicolon and tab outside quotes; a comma when there is none.
-pub(crate) fn detect(text: &str) -> u8 {
+pub(super) fn detect(text: &str) -> u8 {
     let mut counts = [(b',', 0usize), (b';', 0), (b'\t', 0)];
     let mut quoted = false;
     for byte in text.trim_start().bytes() {

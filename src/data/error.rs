@@ -4,13 +4,12 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum DataError {
-    #[error(
-        "cannot find the data file {file}; check data.file, which is relative to the config file"
-    )]
-    NotFound { file: String },
-    #[error("cannot read {file} ({source}); data.file must be a CSV file that you may read")]
+    #[error("cannot find the data file {file}; check {key}, which is relative to the config file")]
+    NotFound { file: String, key: &'static str },
+    #[error("cannot read {file} ({source}); {key} must be a CSV file that you may read")]
     Unreadable {
         file: String,
+        key: &'static str,
         #[source]
         source: std::io::Error,
     },
@@ -36,7 +35,10 @@ pub enum DataError {
         key: &'static str,
         advice: String,
     },
-    #[error("{file}: missing values in {columns}; remove these rows or fill them in")]
+    #[error(
+        "{file}: missing values in {columns}; fill them in, or leave such rows out with \"missing\": \"drop\" in \
+         the config's data"
+    )]
     MissingValues { file: String, columns: String },
     #[error("{file}, line {line}: `{column}` is {value}; {fix}")]
     BadValue {
@@ -44,8 +46,12 @@ pub enum DataError {
         line: usize,
         column: String,
         value: String,
-        fix: &'static str,
+        fix: String,
     },
+    #[error(
+        "{file}: every row has a missing value, in {columns}; fill them in, or choose other columns"
+    )]
+    NothingLeft { file: String, columns: String },
     #[error(
         "{file} has {num_rows} rows for {num_coefficients} coefficients{counting}; add rows or remove predictors \
          until there are more rows than coefficients"
@@ -61,15 +67,16 @@ pub enum DataError {
         file: String,
         column: String,
         key: &'static str,
-        value: f64,
+        value: String,
         fix: &'static str,
     },
     #[error(
         "{file}: `{column}` is a linear combination of {others}, so their coefficients cannot be told apart; remove \
-         one of these columns from data.predictors"
+         one of these columns from {key}"
     )]
     Collinear {
         file: String,
+        key: &'static str,
         column: String,
         others: String,
     },
@@ -77,6 +84,80 @@ pub enum DataError {
     PredictorTwice { column: String },
     #[error("`{column}` is data.response and also in data.predictors; remove it from one of them")]
     ResponseAmongPredictors { column: String },
+    #[error("`{column}` stands on both sides of data.formula; remove it from one of them")]
+    OnBothSides { column: String },
+    #[error("{key} is `{text}`; at character {at} {problem}")]
+    Formula {
+        key: &'static str,
+        text: String,
+        at: usize,
+        problem: String,
+    },
+    #[error("{key} has no predictor; add a column")]
+    NoPredictors { key: &'static str },
+    #[error(
+        "{key} has the response `{text}`, in which there is no column; name the column of the response"
+    )]
+    NoResponse { key: &'static str, text: String },
+    #[error(
+        "{file}, line {line}: `{label}` needs {part}, which is not a finite number; correct the row or leave it out"
+    )]
+    Undefined {
+        file: String,
+        line: usize,
+        label: String,
+        part: String,
+    },
+    #[error(
+        "{file}: `{column}` is a category of {num_levels} levels, and more than {most} are not taken; {advice}"
+    )]
+    TooManyLevels {
+        file: String,
+        column: String,
+        num_levels: usize,
+        most: usize,
+        advice: String,
+    },
+    #[error("{file}: `{column}` has no level `{level}` (data.reference); its levels are {levels}")]
+    NoLevel {
+        file: String,
+        column: String,
+        level: String,
+        levels: String,
+    },
+    #[error(
+        "data.reference names `{column}`, which is not a category among the predictors; remove it{advice}"
+    )]
+    NoCategory { column: String, advice: String },
+    #[error("{file}, lines {first} and {second}: `{column}` is {value} in both; {fix}")]
+    Twice {
+        file: String,
+        first: usize,
+        second: usize,
+        column: String,
+        value: String,
+        fix: String,
+    },
+    #[error("`{column}` ({key}) is in both {left} and {right}; rename or remove it in one of them")]
+    InBothFiles {
+        column: String,
+        key: &'static str,
+        left: String,
+        right: String,
+    },
+    #[error(
+        "{file}: the predictor `{column}` stands in the file of the response, so it would move with the response when \
+         a link is wrong; leave it out, or move it to the other file if it was measured there"
+    )]
+    BesideResponse { file: String, column: String },
+    #[error(
+        "the response `{label}` uses columns of both {left} and {right}; it must come from one of the two files"
+    )]
+    ResponseInTwoFiles {
+        label: String,
+        left: String,
+        right: String,
+    },
     #[error(
         "model.data has an entry `{key}`, which unshuffle fills in itself; remove or rename it"
     )]

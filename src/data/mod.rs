@@ -1,22 +1,30 @@
-//! The user's CSV as a design matrix and a response, and as JSON data for Stan.
+//! The user's CSV files as a design matrix and a response, and as JSON data for Stan.
 
+mod candidates;
 mod cell;
 mod checks;
 mod collinear;
 mod delimiter;
+mod design;
 mod error;
-mod place;
+mod formula;
+mod linked;
 mod read;
 mod stan_json;
+mod table;
+mod values;
+
+#[cfg(test)]
+mod tests;
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use delimiter::detect as detect_delimiter;
 pub use error::DataError;
-pub(crate) use place::clean;
+pub(crate) use formula::Formula;
 pub use read::read;
 pub use stan_json::stan_json;
+pub(crate) use table::Table;
 
 /// The name of the first column of `x` when there is an intercept.
 pub const INTERCEPT: &str = "(Intercept)";

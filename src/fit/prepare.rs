@@ -47,7 +47,7 @@ pub fn prepare_with(
     compiler: &Compiler,
 ) -> Result<Prepared, FitError> {
     let program = Program::compile(&config.model, compiler)?;
-    let data_sha256 = file_sha256(&config.data.file);
+    let data_sha256 = files_sha256(&config.data.files());
     let prepared = program.with_data(config, data)?;
     Ok(Prepared {
         data_sha256,
@@ -55,9 +55,13 @@ pub fn prepare_with(
     })
 }
 
-fn file_sha256(file: &Path) -> Option<String> {
-    let bytes = std::fs::read(file).ok()?;
-    let digest = Sha256::digest(&bytes);
+/// Of the files one after the other.
+fn files_sha256(files: &[&Path]) -> Option<String> {
+    let mut hash = Sha256::new();
+    for file in files {
+        hash.update(std::fs::read(file).ok()?);
+    }
+    let digest = hash.finalize();
     Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -66,10 +66,10 @@ fn facts(saved: &Saved, value: &Value) -> Vec<(&'static str, String)> {
     let rows = saved.num_rows();
     let sampler = &config.sampler;
     let mut facts = vec![
-        ("Data", config.data.file.display().to_string()),
+        ("Data", config.data.label()),
         ("SHA-256 of the data", version("data_sha256")),
         ("Rows", rows.map_or("unknown".into(), |n| n.to_string())),
-        ("Response", config.data.response.clone()),
+        ("Response", config.data.response_label().to_string()),
         ("Predictors", saved.predictors().join(", ")),
         ("Stan program", model_name(config)),
     ];

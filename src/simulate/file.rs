@@ -1,16 +1,16 @@
 //! The user's own file with some of its rows mislinked.
 
-use csv::{ReaderBuilder, StringRecord, WriterBuilder};
+use csv::WriterBuilder;
 
 use super::{STREAM, SimulateError, Truth, mislink};
 use crate::baseline::least_squares;
-use crate::config::Data;
-use crate::data::{self, DataError, clean, detect_delimiter};
+use crate::config::{Data, DataSource};
+use crate::data::{self, Dataset, Formula, Table};
 
 /// What to mislink.
 #[derive(Debug, Clone)]
 pub struct Source {
-    /// The file and the roles of its columns. With a block column, rows are mislinked within blocks only.
+    /// The file and the roles of its columns. Rows are mislinked within blocks only, and safe rows never.
     pub data: Data,
     /// Columns to leave out, such as another form of the response, which would show the right links.
     pub drop: Vec<String>,
@@ -36,39 +36,50 @@ pub fn mislink_file(source: &Source, seed: u64) -> Result<Mislinked, SimulateErr
     if source.adjacent {
         mislink::adjacent(&mut pi, count, &mut rng);
     } else {
-        let one_block = || vec![0; num_rows];
-        let block_of_row = dataset
-            .blocks
-            .map_or_else(one_block, |blocks| blocks.of_row);
-        mislink::within_blocks(&mut pi, &block_of_row, count, &mut rng)?;
+        mislink::within_blocks(&mut pi, &block_of_row(&dataset), count, &mut rng)?;
     }
-    let csv = with_responses_moved(source, &pi)?;
+    let csv = with_responses_moved(source, &dataset.row_numbers, &pi)?;
     let fit = least_squares(dataset.x.view(), &dataset.response);
     let sigma = fit.sigma2.sqrt();
     let truth = Truth::new(dataset.predictor_names, fit.beta, sigma, pi, None);
     Ok(Mislinked { csv, truth })
 }
 
-/// The text of the file, which `data::read` has found to be sound.
-fn with_responses_moved(source: &Source, pi: &[usize]) -> Result<String, SimulateError> {
-    let file = source.data.file.display().to_string();
-    let text = std::fs::read_to_string(&source.data.file)
-        .map_err(|source| DataError::Unreadable { file, source })?;
-    let text = text.trim_start_matches('\u{feff}');
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .delimiter(detect_delimiter(text))
-        .from_reader(text.as_bytes());
-    let mut records = reader.records().map(|r| r.expect("read once already"));
-    let header = records.next().expect("read once already");
-    let names: Vec<&str> = header.iter().map(clean).collect();
-    // What is shorter is a blank line.
-    let rows: Vec<StringRecord> = records.filter(|row| row.len() == names.len()).collect();
-    assert_eq!(rows.len(), pi.len(), "the rows that data::read found");
-    let response = names.iter().position(|name| *name == source.data.response);
-    let response = response.expect("data::read found it");
-    let dropped = dropped_columns(source, &names)?;
+/// Rows that may change places; a safe row stands alone, so that it stays.
+fn block_of_row(dataset: &Dataset) -> Vec<usize> {
+    let mut of_row = match &dataset.blocks {
+        Some(blocks) => blocks.of_row.clone(),
+        None => vec![0; dataset.num_rows()],
+    };
+    let mut next = of_row.iter().max().map_or(0, |last| last + 1);
+    for (block, safe) in of_row.iter_mut().zip(dataset.safe.iter().flatten()) {
+        if *safe {
+            *block = next;
+            next += 1;
+        }
+    }
+    of_row
+}
+
+/// The text of the rows that `data::read` has found to be sound; `row_numbers` says which they are.
+fn with_responses_moved(
+    source: &Source,
+    row_numbers: &[usize],
+    pi: &[usize],
+) -> Result<String, SimulateError> {
+    let DataSource::One(file) = source.data.source() else {
+        unreachable!("`unshuffle simulate` takes one file");
+    };
+    let table = Table::read(file, "data.file")?;
+    let names = &table.header;
+    let formula = Formula::new(&source.data, names, &table.file)?;
+    let position = |column: &str| names.iter().position(|name| name == column);
+    let response: Vec<Option<usize>> = formula
+        .response_columns()
+        .into_iter()
+        .map(position)
+        .collect();
+    let dropped = dropped_columns(source, &formula, names)?;
 
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
     let kept = |k: &usize| !dropped.contains(k);
@@ -77,35 +88,35 @@ fn with_responses_moved(source: &Source, pi: &[usize]) -> Result<String, Simulat
             .write_record(cells)
             .expect("memory can be written to");
     };
-    write(&mut (0..names.len()).filter(kept).map(|k| names[k]));
-    for (row, &home) in rows.iter().zip(pi) {
-        write(&mut (0..names.len()).filter(kept).map(|k| match k {
-            k if k == response => &rows[home][k],
-            k => &row[k],
+    write(&mut (0..names.len()).filter(kept).map(|k| names[k].as_str()));
+    for (number, &home) in row_numbers.iter().zip(pi) {
+        write(&mut (0..names.len()).filter(kept).map(|k| {
+            let moves = response.contains(&Some(k));
+            let number = if moves { row_numbers[home] } else { *number };
+            &table.rows[number - 1][k]
         }));
     }
     let bytes = writer.into_inner().expect("memory can be written to");
     Ok(String::from_utf8(bytes).expect("UTF-8 was read"))
 }
 
-fn dropped_columns(source: &Source, names: &[&str]) -> Result<Vec<usize>, SimulateError> {
+fn dropped_columns(
+    source: &Source,
+    formula: &Formula,
+    names: &[String],
+) -> Result<Vec<usize>, SimulateError> {
     let Data {
-        response,
-        predictors,
-        id,
-        block,
-        ..
+        id, block, safe, ..
     } = &source.data;
-    let used = |column: &String| {
-        [Some(response), id.as_ref(), block.as_ref()].contains(&Some(column))
-            || predictors.contains(column)
-    };
+    let mut used = formula.response_columns();
+    used.extend(formula.predictor_columns());
+    used.extend([id, block, safe].into_iter().flatten().map(String::as_str));
     let place = |column: &String| {
         let refuse = |problem| SimulateError::Drop {
             column: column.clone(),
             problem,
         };
-        if used(column) {
+        if used.contains(&column.as_str()) {
             return Err(refuse("is used by the fit; keep it"));
         }
         let position = names.iter().position(|name| name == column);

@@ -202,13 +202,12 @@ fn designs_that_cannot_be_are_sentences() {
 fn engel() -> Source {
     Source {
         data: config::Data {
-            file: concat!(env!("CARGO_MANIFEST_DIR"), "/configs/data/engel.csv").into(),
-            response: "log_food".into(),
-            predictors: vec!["log_income".into()],
-            intercept: true,
             id: Some("household".into()),
-            block: None,
-            safe: None,
+            ..config::Data::new(
+                concat!(env!("CARGO_MANIFEST_DIR"), "/configs/data/engel.csv"),
+                "log_food",
+                vec!["log_income".into()],
+            )
         },
         drop: vec!["food".into()],
         fraction: 0.2,
@@ -226,7 +225,7 @@ fn a_mislinked_file_differs_only_in_the_places_of_its_responses() {
     std::fs::write(&file, csv).unwrap();
     let right = data::read(&source.data).unwrap();
     let wrong = data::read(&config::Data {
-        file,
+        file: Some(file),
         ..source.data.clone()
     })
     .unwrap();
@@ -243,6 +242,49 @@ fn a_mislinked_file_differs_only_in_the_places_of_its_responses() {
         mislink_file(&unused, 9).unwrap_err().to_string(),
         "--drop names `log_income`, which is used by the fit; keep it"
     );
+}
+
+#[test]
+fn safe_rows_stay_and_rows_with_gaps_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("f.csv");
+    let rows = (0..40).map(|k| {
+        let gap = if k % 10 == 3 { "" } else { "1" };
+        let safe = if k % 3 == 0 { "yes" } else { "no" };
+        format!("{},{k},{},{gap},{safe}\n", k + 1, (k * k) % 11)
+    });
+    std::fs::write(&file, format!("y,z,x,w,ok\n{}", rows.collect::<String>())).unwrap();
+    let source = Source {
+        data: config::Data {
+            formula: Some("log(y) ~ x + I(w * x^2)".into()),
+            safe: Some("ok".into()),
+            missing: config::Missing::Drop,
+            ..config::Data::new(&file, "", Vec::new())
+        },
+        drop: Vec::new(),
+        fraction: 0.5,
+        adjacent: false,
+    };
+    let right = data::read(&source.data).unwrap();
+    let Mislinked { csv, truth } = mislink_file(&source, 4).unwrap();
+    assert_eq!(truth.num_moved, 18);
+    std::fs::write(&file, csv).unwrap();
+    let config = config_text("test", ("linear", config::Family::Gaussian), &source.data);
+    std::fs::write(
+        folder.path().join("config.json"),
+        config.replace("data.csv", "f.csv"),
+    )
+    .unwrap();
+    let config = config::load(&folder.path().join("config.json"), &[], &shipped_names()).unwrap();
+    let wrong = data::read(&config.data).unwrap();
+    assert_eq!(wrong.row_numbers, (1..=36).collect::<Vec<_>>());
+    assert_eq!(wrong.x, right.x);
+    assert_eq!(wrong.predictor_names, truth.coefficients);
+    let safe = wrong.safe.unwrap();
+    for (i, &home) in truth.pi.iter().enumerate() {
+        assert_eq!(wrong.response[i], right.response[home]);
+        assert!(!safe[i] || home == i);
+    }
 }
 
 #[test]

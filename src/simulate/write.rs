@@ -45,13 +45,10 @@ impl Simulated {
     /// Roles of the columns of `csv`, in a file `data.csv`.
     pub fn columns(&self) -> Data {
         Data {
-            file: "data.csv".into(),
-            response: "y".into(),
-            predictors: predictor_names(self.x.ncols()),
             intercept: self.truth.beta.len() > self.x.ncols(),
             id: Some("row".into()),
             block: self.blocks.as_ref().map(|_| "block".into()),
-            safe: None,
+            ..Data::new("data.csv", "y", predictor_names(self.x.ncols()))
         }
     }
 
@@ -86,16 +83,25 @@ pub fn config_text(name: &str, model: (&str, Family), data: &Data) -> String {
         model.push(("family", spaced(&family)));
     }
     let columns = Data {
-        file: "data.csv".into(),
+        file: Some("data.csv".into()),
         ..data.clone()
     };
     let columns = serde_json::to_value(columns).expect("plain JSON");
-    let columns: Vec<(&str, String)> =
-        ["file", "response", "predictors", "intercept", "id", "block"]
-            .into_iter()
-            .filter(|key| !columns[key].is_null())
-            .map(|key| (key, spaced(&columns[key])))
-            .collect();
+    let keys = [
+        "file",
+        "formula",
+        "response",
+        "predictors",
+        "intercept",
+        "id",
+        "block",
+        "safe",
+    ];
+    let columns: Vec<(&str, String)> = keys
+        .into_iter()
+        .filter(|key| !columns[key].is_null())
+        .map(|key| (key, spaced(&columns[key])))
+        .collect();
     on_lines(&[
         ("name", spaced(name)),
         ("model", on_one_line(&model)),

@@ -6,17 +6,10 @@ use ndarray::array;
 
 use super::*;
 use crate::config::quoted_list;
+use crate::data::INTERCEPT;
 
 fn data(file: &std::path::Path) -> Data {
-    Data {
-        file: file.into(),
-        response: "y".into(),
-        predictors: vec!["a".into(), "b".into()],
-        intercept: true,
-        id: None,
-        block: None,
-        safe: None,
-    }
+    Data::new(file, "y", vec!["a".into(), "b".into()])
 }
 
 fn read_with(bytes: &[u8], change: impl Fn(&mut Data)) -> Result<Dataset, DataError> {
@@ -171,7 +164,7 @@ fn missing_values_are_counted_by_column() {
     assert_eq!(
         refused_with(text.as_bytes(), |data| data.block = Some("g".into())),
         "F: missing values in `y` (1, first on line 3), `a` (2, first on line 4), `b` (2, first on line 2), \
-         `g` (1, first on line 4); remove these rows or fill them in"
+         `g` (1, first on line 4); fill them in, or leave such rows out with \"missing\": \"drop\" in the config's data"
     );
 }
 
@@ -184,7 +177,7 @@ fn values_that_are_not_numbers_are_shown_with_their_line() {
         ),
         (
             "y,a,b\n1,2,3\n2,3,female\n",
-            "F, line 3: `b` is \"female\"; write a number; a category needs a 0/1 column for each of its values but one",
+            "F, line 3: `b` is \"female\"; write a number, or C(b) if it is a category",
         ),
         (
             "y,a,b\n1,2,3\n5 EUR,3,1\n",
@@ -209,7 +202,7 @@ fn lines_are_counted_through_quotes_and_every_line_end() {
     for text in [
         "n,y,a,b\n\"two\nlines\",1,2,3\nx,2,?,3\n",
         "n,y,a,b\r\n\"two\r\nlines\",1,2,3\r\nx,2,?,3\r\n",
-        "n,y,a,b\r\r\rx,2,?,3\r",
+        "n,y,a,b\r\r\rx,2,?,3\rx,2,1,3\r",
     ] {
         assert!(
             refused(text).starts_with("F, line 4: `a` is \"?\""),

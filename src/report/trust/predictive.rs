@@ -45,7 +45,7 @@ pub fn picture(saved: &Saved) -> Result<Picture, String> {
     let highest = all.flatten().copied().filter(|h| h.is_finite());
     let top = 1.05 * highest.fold(f64::MIN_POSITIVE, f64::max);
     let panel = Panel::new("")
-        .x(Axis::linear(&saved.config.data.response))
+        .x(Axis::linear(saved.config.data.response_label()))
         .y(bare_axis(0.0, top))
         .height(240.0)
         .mark(Mark::fine(REPLICATED, replicated.collect()))

@@ -1,0 +1,123 @@
+//! The file of pairs: where a row may belong besides its own place.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::cell::{self, Number};
+use super::linked::{Column, Linked};
+use super::table::Table;
+use super::{Candidate, DataError};
+use crate::config::nearest;
+
+/// The pairs of rows that are both fitted. `id` is the column that names them; without one they go by number.
+pub(super) fn read(
+    path: &Path,
+    linked: &Linked,
+    id: Option<Column>,
+) -> Result<Vec<Candidate>, DataError> {
+    const KEY: &str = "data.candidates";
+    let table = Table::read(path, KEY)?;
+    let row = table.column("row", KEY)?;
+    let partner = table.column("partner", KEY)?;
+    let weight = table.position("weight");
+    if table.rows.is_empty() {
+        return Err(DataError::NoRows { file: table.file });
+    }
+    let names = Names::new(linked, id)?;
+    let mut lines: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut candidates = Vec::new();
+    for place in 0..table.rows.len() {
+        let find = |column: usize| names.find(&table, place, column);
+        let pair = (find(row)?, find(partner)?);
+        let weight = weight.map_or(Ok(1.0), |column| read_weight(&table, place, column))?;
+        if pair.0 == pair.1 {
+            let fix = "a row's own link is always possible, so remove the line";
+            return Err(table.bad_value(place, partner, fix));
+        }
+        if let Some(first) = lines.insert(pair, place) {
+            return Err(DataError::Twice {
+                file: table.file.clone(),
+                first: table.line(first),
+                second: table.line(place),
+                column: "row".into(),
+                value: format!(
+                    "\"{}\" with `partner` \"{}\"",
+                    table.cell(place, row),
+                    table.cell(place, partner)
+                ),
+                fix: "remove one of them".into(),
+            });
+        }
+        let fitted = |row: usize| names.positions[row];
+        if let (Some(row), Some(partner)) = (fitted(pair.0), fitted(pair.1)) {
+            candidates.push(Candidate {
+                row,
+                partner,
+                weight,
+            });
+        }
+    }
+    Ok(candidates)
+}
+
+fn read_weight(table: &Table, row: usize, column: usize) -> Result<f64, DataError> {
+    match cell::number(table.cell(row, column)) {
+        Number::Value(weight) if weight > 0.0 => Ok(weight),
+        Number::Value(_) => Err(table.bad_value(
+            row,
+            column,
+            "write a number above 0, or remove a pair that is impossible",
+        )),
+        Number::Missing => Err(table.bad_value(row, column, "write a number above 0")),
+        Number::Bad(fix) | Number::Text(fix) => Err(table.bad_value(row, column, fix)),
+    }
+}
+
+/// What the pairs call the rows of the data.
+struct Names<'a> {
+    /// By the name in the id column; None where rows go by number.
+    rows: Option<HashMap<&'a str, usize>>,
+    /// For each row of the file its position among the rows to fit.
+    positions: Vec<Option<usize>>,
+}
+
+impl<'a> Names<'a> {
+    fn new(linked: &'a Linked, id: Option<Column>) -> Result<Names<'a>, DataError> {
+        let rows = id.map(|column| linked.names(column)).transpose()?;
+        let table = id.map_or(0, |column| column.table);
+        Ok(Names {
+            rows,
+            positions: linked.positions(table),
+        })
+    }
+
+    fn find(&self, table: &Table, row: usize, column: usize) -> Result<usize, DataError> {
+        let name = table.cell(row, column);
+        if cell::is_missing(name) {
+            return Err(table.bad_value(row, column, "name a row of the data"));
+        }
+        match &self.rows {
+            Some(rows) => rows.get(name).copied().ok_or_else(|| {
+                let meant = nearest(name, rows.keys().copied())
+                    .map(|name| format!(", perhaps \"{name}\""))
+                    .unwrap_or_default();
+                let fix =
+                    format!("no row of the data has this name in data.id, so correct it{meant}");
+                table.bad_value(row, column, fix)
+            }),
+            None => {
+                let num_rows = self.positions.len();
+                let number = name.parse::<usize>().ok();
+                number
+                    .filter(|number| (1..=num_rows).contains(number))
+                    .map(|number| number - 1)
+                    .ok_or_else(|| {
+                        let fix = format!(
+                            "without data.id, write the number of a row of the data, from 1 to {num_rows}"
+                        );
+                        table.bad_value(row, column, fix)
+                    })
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What the config says of the regression: an expression for the response, and the terms of the predictors.
+
+mod expression;
+mod parse;
+mod terms;
+mod token;
+
+#[cfg(test)]
+mod tests;
+
+use super::DataError;
+use super::table::column_advice;
+use crate::config::Data;
+pub(super) use expression::{Expression, Undefined};
+use terms::Sum;
+pub(super) use terms::{Factor, Labelled, Term};
+
+/// What is wrong at which character of a formula.
+#[derive(Debug, PartialEq)]
+struct Problem {
+    at: usize,
+    words: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Formula {
+    pub(super) response: Labelled,
+    /// By degree, then as written.
+    pub(super) terms: Vec<Term>,
+    pub(super) intercept: bool,
+}
+
+impl Formula {
+    /// `columns` are those of `file`: a list entry that is exactly one of them means it, whatever it looks like.
+    pub(crate) fn new(data: &Data, columns: &[String], file: &str) -> Result<Formula, DataError> {
+        let (response, sum) = match &data.formula {
+            Some(text) => {
+                parse::formula(text).map_err(|problem| refused("data.formula", text, problem))?
+            }
+            None => {
+                let reader = Entries { columns, file };
+                (reader.response(&data.response)?, reader.predictors(data)?)
+            }
+        };
+        let mut terms = sum.terms;
+        terms.sort_by_key(|term| term.0.len());
+        if terms.is_empty() {
+            return Err(DataError::NoPredictors {
+                key: data.predictors_key(),
+            });
+        }
+        let formula = Formula {
+            response,
+            terms,
+            intercept: sum.intercept.unwrap_or(data.intercept),
+        };
+        formula.check_sides(data)?;
+        Ok(formula)
+    }
+
+    pub(crate) fn response_columns(&self) -> Vec<&str> {
+        let mut columns = Vec::new();
+        self.response.expression.columns(&mut columns);
+        columns
+    }
+
+    pub(crate) fn predictor_columns(&self) -> Vec<&str> {
+        let mut columns = Vec::new();
+        for factor in self.terms.iter().flat_map(|term| &term.0) {
+            match factor {
+                Factor::Number(labelled) => labelled.expression.columns(&mut columns),
+                Factor::Column(name) | Factor::Category(name) => {
+                    if !columns.contains(&name.as_str()) {
+                        columns.push(name);
+                    }
+                }
+            }
+        }
+        columns
+    }
+
+    fn check_sides(&self, data: &Data) -> Result<(), DataError> {
+        let of_response = self.response_columns();
+        if of_response.is_empty() {
+            return Err(DataError::NoResponse {
+                key: data.response_key(),
+                text: self.response.label.clone(),
+            });
+        }
+        match self
+            .predictor_columns()
+            .into_iter()
+            .find(|column| of_response.contains(column))
+        {
+            None => Ok(()),
+            Some(column) if data.formula.is_some() => Err(DataError::OnBothSides {
+                column: column.into(),
+            }),
+            Some(column) => Err(DataError::ResponseAmongPredictors {
+                column: column.into(),
+            }),
+        }
+    }
+}
+
+/// Reads the entries of `data.response` and `data.predictors`.
+struct Entries<'a> {
+    columns: &'a [String],
+    file: &'a str,
+}
+
+impl Entries<'_> {
+    fn response(&self, text: &str) -> Result<Labelled, DataError> {
+        if self.columns.iter().any(|name| name == text) {
+            return Ok(Labelled {
+                label: text.into(),
+                expression: Expression::Column(text.into()),
+            });
+        }
+        parse::response(text).map_err(|problem| self.refused("data.response", text, problem))
+    }
+
+    fn predictors(&self, data: &Data) -> Result<Sum, DataError> {
+        let mut sum = Sum::default();
+        for (i, text) in data.predictors.iter().enumerate() {
+            if data.predictors[..i].contains(text) {
+                return Err(DataError::PredictorTwice {
+                    column: text.clone(),
+                });
+            }
+            sum.add(if self.columns.contains(text) {
+                Sum::of(Factor::Column(text.clone()))
+            } else {
+                parse::terms(text)
+                    .map_err(|problem| self.refused("data.predictors", text, problem))?
+            });
+        }
+        Ok(sum)
+    }
+
+    /// What has no operator and no parenthesis was meant as the name of a column.
+    fn refused(&self, key: &'static str, text: &str, problem: Problem) -> DataError {
+        if text.contains(['+', '-', '*', '/', '^', '(', ')', ':', '~', '`']) {
+            return refused(key, text, problem);
+        }
+        DataError::NoColumn {
+            file: self.file.into(),
+            column: text.into(),
+            key,
+            advice: column_advice(text, self.columns),
+        }
+    }
+}
+
+fn refused(key: &'static str, text: &str, problem: Problem) -> DataError {
+    DataError::Formula {
+        key,
+        text: text.into(),
+        at: problem.at,
+        problem: problem.words,
+    }
+}

@@ -1,0 +1,217 @@
+//! A CSV file as cells of text, and where in it something is wrong.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use csv::StringRecord;
+
+use super::{DataError, delimiter};
+use crate::config::{nearest, quoted_list};
+
+/// A file with a header and rows of as many cells as it.
+pub(crate) struct Table {
+    /// Its path, as errors name it.
+    pub(crate) file: String,
+    pub(crate) header: Vec<String>,
+    pub(crate) rows: Vec<StringRecord>,
+    text: String,
+}
+
+impl Table {
+    /// `key` is the entry of the config that names the file.
+    pub(crate) fn read(path: &Path, key: &'static str) -> Result<Table, DataError> {
+        let file = path.display().to_string();
+        let mut bytes = std::fs::read(path).map_err(|source| match source.kind() {
+            ErrorKind::NotFound => DataError::NotFound {
+                file: file.clone(),
+                key,
+            },
+            _ => DataError::Unreadable {
+                file: file.clone(),
+                key,
+                source,
+            },
+        })?;
+        if bytes.starts_with(b"\xef\xbb\xbf") {
+            bytes.drain(..3);
+        }
+        let text = String::from_utf8(bytes).map_err(|error| DataError::NotText {
+            file: file.clone(),
+            line: line_at(error.as_bytes(), error.utf8_error().valid_up_to()),
+        })?;
+        if text.trim().is_empty() {
+            return Err(DataError::Empty { file });
+        }
+        Table::parse(file, text)
+    }
+
+    fn parse(file: String, text: String) -> Result<Table, DataError> {
+        let delimiter = delimiter::detect(&text);
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .from_reader(text.as_bytes());
+        let mut records = reader.records().map(|record| {
+            record.expect("UTF-8 text in memory, rows of any length: nothing is left to fail")
+        });
+        let first = records.next().expect("the text is not empty");
+        let header = first.iter().map(|name| clean(name).to_string()).collect();
+        // A line of spaces is a blank line.
+        let blank = |row: &StringRecord| row.len() == 1 && row[0].trim().is_empty();
+        let rows = records.filter(|row| !blank(row)).collect();
+        let table = Table {
+            file,
+            header,
+            rows,
+            text,
+        };
+        table.check_header(&first)?;
+        let num_columns = table.header.len();
+        match table.rows.iter().find(|row| row.len() != num_columns) {
+            Some(row) => Err(table.ragged(row, delimiter)),
+            None => Ok(table),
+        }
+    }
+
+    pub(crate) fn cell(&self, row: usize, column: usize) -> &str {
+        clean(&self.rows[row][column])
+    }
+
+    /// The line of a row, counted from 1.
+    pub(super) fn line(&self, row: usize) -> usize {
+        self.line_of(&self.rows[row])
+    }
+
+    fn line_of(&self, record: &StringRecord) -> usize {
+        let offset = record.position().map_or(0, |position| position.byte());
+        line_at(self.text.as_bytes(), offset as usize)
+    }
+
+    pub(super) fn position(&self, column: &str) -> Option<usize> {
+        self.header.iter().position(|name| name == column)
+    }
+
+    /// The position of a column that must be there.
+    pub(super) fn column(&self, column: &str, key: &'static str) -> Result<usize, DataError> {
+        self.position(column).ok_or_else(|| DataError::NoColumn {
+            file: self.file.clone(),
+            column: column.into(),
+            key,
+            advice: column_advice(column, &self.header),
+        })
+    }
+
+    pub(super) fn bad_value(&self, row: usize, column: usize, fix: impl Into<String>) -> DataError {
+        DataError::BadValue {
+            file: self.file.clone(),
+            line: self.line(row),
+            column: self.header[column].clone(),
+            value: excerpt(self.cell(row, column)),
+            fix: fix.into(),
+        }
+    }
+
+    fn check_header(&self, record: &StringRecord) -> Result<(), DataError> {
+        let mut seen = HashMap::new();
+        for (i, name) in self.header.iter().enumerate() {
+            // R leaves the column of row names without a name.
+            if name.is_empty() {
+                continue;
+            }
+            if let Some(first) = seen.insert(name, i) {
+                return Err(DataError::BadLine {
+                    file: self.file.clone(),
+                    line: self.line_of(record),
+                    problem: format!(
+                        "columns {} and {} are both named `{name}`",
+                        first + 1,
+                        i + 1
+                    ),
+                    fix: "rename one of them".into(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn ragged(&self, record: &StringRecord, delimiter: u8) -> DataError {
+        let open_quote = record.iter().any(|cell| cell.contains('\n'));
+        let mark = match delimiter {
+            b'\t' => "tab".to_string(),
+            other => format!("`{}`", other as char),
+        };
+        DataError::BadLine {
+            file: self.file.clone(),
+            line: self.line_of(record),
+            problem: format!(
+                "{} value{} where the header has {} columns",
+                record.len(),
+                if record.len() == 1 { "" } else { "s" },
+                self.header.len()
+            ),
+            fix: if open_quote {
+                "close the double quote that is open here".into()
+            } else {
+                format!(
+                    "give one value for each column, and put values that contain the separator ({mark}) in \
+                     double quotes"
+                )
+            },
+        }
+    }
+}
+
+/// What to do about a column that is not there.
+pub(super) fn column_advice(column: &str, header: &[String]) -> String {
+    const MAX_LISTED: usize = 12;
+    if let Some(name) = nearest(column, header.iter().map(String::as_str)) {
+        format!("did you mean `{name}`?")
+    } else if let [only] = header {
+        format!(
+            "the header is the one column `{only}`, so separate columns by commas, semicolons or tabs"
+        )
+    } else if header.len() <= MAX_LISTED {
+        format!("the columns are {}", quoted_list(header))
+    } else {
+        format!(
+            "the file has {} columns, the first being {}",
+            header.len(),
+            quoted_list(&header[..MAX_LISTED])
+        )
+    }
+}
+
+/// The beginning of a value, in quotes.
+pub(super) fn excerpt(value: &str) -> String {
+    const MAX_SHOWN: usize = 40;
+    let mut shown: String = value.chars().take(MAX_SHOWN).collect();
+    if shown.len() < value.len() {
+        shown.push_str("...");
+    }
+    format!("\"{shown}\"")
+}
+
+/// A cell without surrounding spaces, and without quotes that spaces hid from the CSV reader.
+fn clean(cell: &str) -> &str {
+    let cell = cell.trim();
+    cell.strip_prefix('"')
+        .and_then(|inner| inner.strip_suffix('"'))
+        .map_or(cell, str::trim)
+}
+
+/// The line, counted from 1, of the text that starts at or after `offset` and is not a blank line.
+fn line_at(bytes: &[u8], offset: usize) -> usize {
+    let blank = bytes[offset..]
+        .iter()
+        .take_while(|byte| matches!(byte, b'\r' | b'\n'))
+        .count();
+    let before = &bytes[..offset + blank];
+    let breaks = before
+        .iter()
+        .enumerate()
+        .filter(|&(i, &byte)| byte == b'\n' || (byte == b'\r' && before.get(i + 1) != Some(&b'\n')))
+        .count();
+    breaks + 1
+}

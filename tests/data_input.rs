@@ -1,0 +1,97 @@
+//! Data in every form, through the binary: what docs/data.md shows, and two files that fit as their join does.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Project, ended_with};
+use serde_json::json;
+
+/// The fenced blocks of a page: the words behind the fence, and the lines between.
+fn blocks(page: &str) -> Vec<(String, String)> {
+    let mut parts = page.split("\n```");
+    parts.next();
+    parts
+        .step_by(2)
+        .map(|part| {
+            let (words, text) = part.split_once('\n').unwrap();
+            (words.to_string(), format!("{text}\n"))
+        })
+        .collect()
+}
+
+#[test]
+fn the_page_on_data_shows_what_happens() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/data.md");
+    let page = fs::read_to_string(page).unwrap();
+    let project = Project::new(&[]);
+    let mut num_run = 0;
+    for (words, text) in blocks(&page) {
+        match words.split_once(' ') {
+            Some(("csv" | "json", name)) => {
+                project.write(name, &text);
+            }
+            _ if words == "console" => {
+                let (command, shown) = text.split_once('\n').unwrap();
+                let args: Vec<&str> = command.split(' ').skip(2).collect();
+                let code = if shown.starts_with("error: ") { 2 } else { 0 };
+                let (stdout, stderr) = ended_with(&mut project.unshuffle(&args), code);
+                let folder = project.path("").display().to_string();
+                let said = format!("{stdout}{stderr}").replace(&folder, "");
+                for line in shown.lines() {
+                    let same = said.lines().any(|found| found == line);
+                    assert!(same, "{command} does not say\n{line}\nbut\n{said}");
+                }
+                num_run += 1;
+            }
+            _ => panic!("a block of {words} shows nothing that is tried"),
+        }
+    }
+    assert!(num_run >= 6, "{num_run} commands");
+}
+
+#[test]
+fn two_files_fit_as_their_join_does() {
+    let project = Project::new(&[]);
+    let numbers: Vec<(f64, f64)> = common::rows();
+    let key = |k: usize| (k * 7) % 20;
+    let mut joined = "key,x,group,y\n".to_string();
+    let mut left = "key,y\n".to_string();
+    let mut right = vec![String::new(); 20];
+    for (k, (x, y)) in numbers.iter().enumerate() {
+        let group = ["a", "b", "c"][k % 3];
+        joined += &format!("{},{x},{group},{y}\n", key(k));
+        left += &format!("{},{y}\n", key(k));
+        right[key(k)] = format!("{},{x},{group}\n", key(k));
+    }
+    project.write("joined.csv", &joined);
+    project.write("left.csv", &left);
+    let right = right.concat();
+    project.write("right.csv", &format!("key,x,group\n{right}99,0,c\n"));
+    let configure = |data: serde_json::Value| {
+        project.configure(&[
+            ("data", data),
+            ("permutation.update", json!({"name": "active_set"})),
+        ]);
+    };
+    configure(json!({"file": "joined.csv", "formula": "y ~ x + group"}));
+    project.run(&["fit", "config.json", "--quiet", "--set", "output=one"], 0);
+    configure(json!({
+        "left": "left.csv", "right": "right.csv", "links": "key", "formula": "y ~ x + group"
+    }));
+    project.run(&["fit", "config.json", "--quiet", "--set", "output=two"], 0);
+    let one = project.draws("one");
+    assert_eq!(one.len(), 2);
+    assert_eq!(project.draws("two"), one);
+    // The saved config fits the same again, from another folder.
+    let args = [
+        "fit",
+        "two/config.json",
+        "--quiet",
+        "--set",
+        "output=../again",
+    ];
+    project.run(&args, 0);
+    assert_eq!(project.draws("again"), one);
+}
