@@ -92,7 +92,9 @@ impl<'m> Links<'m> {
         let num_moved = self.permutation.num_moved();
         match self.prior.kind() {
             PriorKind::BetaBinomial { .. } => self.prior.draw_rho(num_moved, rng),
-            PriorKind::Uniform { .. } | PriorKind::Hamming { .. } => None,
+            PriorKind::Uniform { .. } | PriorKind::Hamming { .. } | PriorKind::MatchProbability => {
+                None
+            }
         }
         .unwrap_or(num_moved as f64 / self.response.len() as f64)
     }

@@ -203,6 +203,7 @@ impl SimulateArgs {
                 id: self.id.clone(),
                 block,
                 safe: None,
+                match_probability: None,
             },
             drop: self.drop.clone(),
             fraction: self.mislinked.unwrap_or(DEFAULT_MISLINKED),

@@ -220,7 +220,7 @@ mod tests {
             ),
             (
                 "permutation.prior.name=poisson",
-                r#"`permutation.prior.name` is "poisson"; the choices here are `beta_binomial`, `uniform` and `hamming`"#,
+                r#"`permutation.prior.name` is "poisson"; the choices here are `beta_binomial`, `match_probability`, `uniform` and `hamming`"#,
             ),
             (
                 "sampler.metric=diag",
@@ -357,11 +357,15 @@ mod tests {
             "id",
             "block",
             "safe",
+            "match_probability",
             "temperature",
             "permutation",
             "prior",
             "a",
             "b",
+            "audit",
+            "checked",
+            "wrong",
             "max_moved",
             "theta",
             "update",
@@ -378,6 +382,7 @@ mod tests {
             "metric",
             "trajectory",
             "init",
+            "standardise",
             "output",
             "versions",
         ] {

@@ -14,12 +14,12 @@ mod temperature;
 mod text;
 
 pub(crate) use check::Check;
-pub use choices::{Family, Prior, Restart, Update};
+pub use choices::{Audit, Family, Prior, Restart, Update};
 pub use error::ConfigError;
 pub use init::{Init, read_init};
 pub use load::{load, parse, schema};
 pub(crate) use load::{load_value, typed};
-pub use raw::{Data, Metric, Permutation, Sampler, Trajectory};
-pub use resolved::{Config, Model, ModelSource};
+pub use raw::{Data, Metric, Sampler, Trajectory};
+pub use resolved::{Config, Model, ModelSource, Permutation};
 pub use temperature::{Alpha, Temperature};
 pub(crate) use text::{nearest, quoted_list};

@@ -138,7 +138,12 @@ impl Program {
 
 /// A restriction that the permutation step would silently ignore must not look as if it worked.
 fn refuse_unhonoured(config: &Config) -> Result<(), FitError> {
-    let keys = [("block", &config.data.block), ("safe", &config.data.safe)];
+    let data = &config.data;
+    let keys = [
+        ("block", &data.block),
+        ("safe", &data.safe),
+        ("match_probability", &data.match_probability),
+    ];
     match keys.into_iter().find(|(_, column)| column.is_some()) {
         Some((key, _)) if config.permutation.update != config::Update::None => {
             Err(FitError::NotHonoured {
@@ -153,7 +158,11 @@ fn refuse_unhonoured(config: &Config) -> Result<(), FitError> {
 /// The prior on the links that a config names.
 pub fn prior_kind(prior: config::Prior) -> PriorKind {
     match prior {
-        config::Prior::BetaBinomial { a, b } => PriorKind::BetaBinomial { a, b },
+        config::Prior::BetaBinomial { .. } => {
+            let (a, b) = prior.rate().expect("the beta-binomial has a rate");
+            PriorKind::BetaBinomial { a, b }
+        }
+        config::Prior::MatchProbability => PriorKind::MatchProbability,
         config::Prior::Uniform { max_moved } => PriorKind::Uniform { max_moved },
         config::Prior::Hamming { theta } => PriorKind::Hamming { theta },
     }

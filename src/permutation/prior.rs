@@ -14,6 +14,8 @@ pub enum PriorKind {
     /// Each row is mislinked with probability rho ~ Beta(a, b), the mislinked rows carrying a
     /// uniform derangement; rho is integrated out.
     BetaBinomial { a: f64, b: f64 },
+    /// Each row is mislinked with a probability of its own, the mislinked rows carrying a uniform derangement.
+    MatchProbability,
 }
 
 /// `g[d]`: log prior weight of one permutation that moves `d` rows. `g[1]` is minus infinity.
@@ -40,6 +42,7 @@ impl Prior {
                 (0..=num_rows).map(|d| -theta * d as f64).collect()
             }
             PriorKind::BetaBinomial { a, b } => beta_binomial(num_rows, a, b),
+            PriorKind::MatchProbability => (0..=num_rows).map(|d| -log_derangements(d)).collect(),
         };
         if let Some(weight) = log_weight.get_mut(1) {
             *weight = f64::NEG_INFINITY;
@@ -82,7 +85,7 @@ impl Prior {
         match self.kind {
             PriorKind::Uniform { max_moved } => max_moved >= self.num_rows(),
             PriorKind::Hamming { theta } => theta == 0.0,
-            PriorKind::BetaBinomial { .. } => false,
+            PriorKind::BetaBinomial { .. } | PriorKind::MatchProbability => false,
         }
     }
 

@@ -209,6 +209,7 @@ fn engel() -> Source {
             id: Some("household".into()),
             block: None,
             safe: None,
+            match_probability: None,
         },
         drop: vec!["food".into()],
         fraction: 0.2,

@@ -52,6 +52,7 @@ impl Simulated {
             id: Some("row".into()),
             block: self.blocks.as_ref().map(|_| "block".into()),
             safe: None,
+            match_probability: None,
         }
     }
 

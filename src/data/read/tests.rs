@@ -16,6 +16,7 @@ fn data(file: &std::path::Path) -> Data {
         id: None,
         block: None,
         safe: None,
+        match_probability: None,
     }
 }
 

@@ -1,7 +1,6 @@
 //! The number of moved rows and the mismatch rate, each beside its prior.
 
 use super::grid_around;
-use crate::config;
 use crate::diagnostics::density;
 use crate::fit::prior_kind;
 use crate::permutation::{Prior, log_gamma};
@@ -104,9 +103,7 @@ fn number_words(saved: &Saved, prior: &[f64], (low, high): (usize, usize)) -> St
 
 /// Only the beta-binomial prior has a rate.
 fn rate_panel(saved: &Saved) -> Option<Panel> {
-    let config::Prior::BetaBinomial { a, b } = saved.config.permutation.prior else {
-        return None;
-    };
+    let (a, b) = saved.config.permutation.prior.rate()?;
     let pooled = draws(saved, "mismatch_rate").concat();
     let around = grid_around(&pooled, NUM_POINTS)?;
     let (low, high) = (around[0].max(0.0), around[NUM_POINTS - 1].min(1.0));
