@@ -91,6 +91,7 @@ impl Prepared {
             config: &self.config,
             data: &self.data,
             model: &self.model,
+            coordinates: self.coordinates.as_ref(),
             prior: &self.prior,
             output,
             num_threads,

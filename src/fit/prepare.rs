@@ -11,7 +11,9 @@ use sha2::{Digest, Sha256};
 use super::FitError;
 use crate::config::{self, Config, Family, Init, ModelSource, read_init};
 use crate::data::{self, Dataset, stan_json};
-use crate::model::{Outputs, Pairs, StanModel, TwoTemperatures, check_agreement, initial_values};
+use crate::model::{
+    Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement, initial_values,
+};
 use crate::permutation::{Prior, PriorKind};
 use crate::rng;
 use crate::stan::{Compiler, StanError, StanSource, shipped_model};
@@ -21,6 +23,8 @@ pub struct Prepared {
     pub config: Config,
     pub data: Dataset,
     pub model: StanModel,
+    /// None where HMC moves in theta itself.
+    pub coordinates: Option<Standardised>,
     pub prior: Prior,
     /// The text of the Stan program.
     pub program: String,
@@ -115,6 +119,10 @@ impl Program {
                 label: self.label.clone(),
             });
         }
+        let coordinates = match config.sampler.standardise {
+            true => Some(Standardised::new(&model, &data)?),
+            false => None,
+        };
         if config.permutation.update != config::Update::None {
             let other = if self.takes_alpha {
                 Some(build(alpha / 2.0)?)
@@ -128,6 +136,7 @@ impl Program {
             config,
             data,
             model,
+            coordinates,
             prior,
             program: self.text.clone(),
             toolchain: self.toolchain.clone(),
