@@ -88,7 +88,8 @@ impl Run<'_> {
         let outputs = Outputs::new(self.model, stan_rng);
         let chain = Chain::new(id, self.settings(), density, links, theta, outputs, rng)?;
         let columns = self.columns(with_links);
-        let writer = ChainWriter::create(self.output, &self.header(id), &columns, with_links);
+        let row_numbers = with_links.then_some(self.data.row_numbers.as_slice());
+        let writer = ChainWriter::create(self.output, &self.header(id), &columns, row_numbers);
         let writer = writer.map_err(|source| ChainError::Write {
             chain: id,
             path: self.output.to_path_buf(),
