@@ -59,7 +59,7 @@ impl LinksSummary {
                 if let Some(unknown) = ends.find(|number| rows.place(*number).is_none()) {
                     let what = format!(
                         "row {unknown} is not among the {} rows of the data",
-                        rows.len()
+                        rows.num_rows()
                     );
                     // Below the header, counted from 1.
                     let line = index + 2;
@@ -86,8 +86,8 @@ impl LinksSummary {
     /// `links` are draws and moved rows of each chain; every number is one of `rows`.
     pub(crate) fn count(links: &[(usize, Vec<MovedRow>)], rows: RowNumbers) -> LinksSummary {
         let place = |number: usize| rows.place(number).expect("checked when read");
-        let mut partners = vec![BTreeMap::new(); rows.len()];
-        let mut moved_draws = vec![vec![Vec::new(); rows.len()]; links.len()];
+        let mut partners = vec![BTreeMap::new(); rows.num_rows()];
+        let mut moved_draws = vec![vec![Vec::new(); rows.num_rows()]; links.len()];
         for (moved_draws, (num_draws, moved)) in moved_draws.iter_mut().zip(links) {
             // A killed process may have written the links of a draw that its other file lacks.
             for link in moved.iter().filter(|link| link.draw <= *num_draws) {

@@ -48,7 +48,7 @@ impl RowNumbers {
         Ok(RowNumbers::new(&numbers))
     }
 
-    pub fn len(&self) -> usize {
+    pub fn num_rows(&self) -> usize {
         self.numbers.len()
     }
 
