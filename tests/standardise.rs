@@ -3,6 +3,7 @@
 mod common;
 
 use std::fmt::Write;
+use std::fs;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
@@ -100,8 +101,10 @@ fn the_density_is_the_same_at_mapped_points_and_its_gradient_is_that_of_the_coor
 #[test]
 fn the_posterior_is_that_of_a_fit_in_theta_itself_with_fewer_gradients() {
     let metric = |name: &str| ("sampler.metric", json!(name));
-    let standard = badly_scaled(&[metric("diagonal"), ("sampler.standardise", json!(true))]);
-    let standard = fit(&standard);
+    let project = badly_scaled(&[metric("diagonal"), ("sampler.standardise", json!(true))]);
+    let standard = fit(&project);
+    let saved = fs::read_to_string(project.path("out/draws_1.csv")).unwrap();
+    assert!(saved.contains("# unshuffle_coordinates = standardised ("));
     let dense = fit(&badly_scaled(&[metric("dense")]));
     let diagonal = fit(&badly_scaled(&[metric("diagonal")]));
     let [ours, of_dense, of_diagonal] = [&standard, &dense, &diagonal].map(num_gradients);

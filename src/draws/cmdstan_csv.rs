@@ -151,7 +151,7 @@ impl ChainHeader {
             self.model,
             env!("CARGO_PKG_VERSION"),
             if self.standardised {
-                "# unshuffle_coordinates = standardised (step size and metric are of beta times the spread of X)\n"
+                "# unshuffle_coordinates = standardised (step size and metric are of the coefficients of centred and scaled predictors)\n"
             } else {
                 ""
             },

@@ -110,14 +110,14 @@ fn words(saved: &Saved, given: &[f64]) -> String {
     };
     let chance = Z_95 * (variance + mcse.unwrap_or(0.0).powi(2)).sqrt();
     let judged = if mean > expected + chance {
-        "they were too high: more links are wrong than they say"
+        "too high: more links are wrong than they say"
     } else if mean < expected - chance {
-        "they were too low: fewer links are wrong than they say"
+        "too low: fewer links are wrong than they say"
     } else {
-        "they were about right overall: chance explains the difference"
+        "about right overall: chance explains the difference"
     };
     format!(
-        "{sum}, and after the fit it is {} (90 % interval {q5:.0} to {q95:.0}); {judged}.",
+        "{sum}; the fit finds {} (90 % interval {q5:.0} to {q95:.0}), so the given probabilities were {judged}.",
         significant(mean, 3)
     )
 }
@@ -203,13 +203,12 @@ mod tests {
         // 10 expected, standard deviation 3: about right between 5.07 and 14.93.
         assert_eq!(
             judged(20.0),
-            "By the given probabilities 10.0 of 100 links were expected to be wrong, and after the fit it is 20.5 (90 % interval 20 to 21); \
-             they were too high: more links are wrong than they say."
+            "By the given probabilities 10.0 of 100 links were expected to be wrong; the fit finds 20.5 (90 % interval 20 to 21), \
+             so the given probabilities were too high: more links are wrong than they say."
         );
-        assert!(judged(2.0).ends_with("they were too low: fewer links are wrong than they say."));
+        assert!(judged(2.0).ends_with("were too low: fewer links are wrong than they say."));
         assert!(
-            judged(14.0)
-                .ends_with("they were about right overall: chance explains the difference.")
+            judged(14.0).ends_with("were about right overall: chance explains the difference.")
         );
         assert!(judged(16.0).contains("too high"));
     }
