@@ -8,7 +8,7 @@ use unshuffle::config::{self, Config};
 use unshuffle::data::{self, Dataset};
 use unshuffle::diagnostics::read_csv;
 use unshuffle::draws::read_output;
-use unshuffle::links_summary::LinksSummary;
+use unshuffle::links_summary::{LinksSummary, RowNumbers};
 use unshuffle::plot::{Axis, Figure, Mark, Panel, Series};
 use unshuffle::stan::shipped_names;
 
@@ -83,7 +83,7 @@ fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
 /// Posterior means of the coefficients, and what the draws say of each link.
 fn results(config: &Config, data: &Dataset) -> Result<(Vec<f64>, LinksSummary), Box<dyn Error>> {
     let chains = read_output(&config.output)?;
-    let links = LinksSummary::read(&config.output, &chains, data.num_rows())?;
+    let links = LinksSummary::read(&config.output, &chains, RowNumbers::new(&data.row_numbers))?;
     let summary = read_csv(std::fs::File::open(config.output.join("summary.csv"))?)?;
     let beta = summary.iter().filter(|row| row.name.starts_with("beta."));
     let beta = beta.filter_map(|row| row.mean).collect();

@@ -12,7 +12,9 @@ use crate::config::{self, Config, Metric, Trajectory};
 use crate::data::Dataset;
 use crate::draws::{ChainHeader, ChainWriter, LINK_COLUMNS, SAMPLER_COLUMNS};
 use crate::hmc::MetricKind;
-use crate::model::{ModelError, Outputs, Pairs, StanModel, ThetaGivenPi, initial_values};
+use crate::model::{
+    ModelError, Outputs, Pairs, StanModel, Standardised, ThetaGivenPi, initial_values,
+};
 use crate::permutation::{ActiveSet, Checkerboard, ModeSearch, Prior, Restart, Update};
 use crate::rng::{self, ChainRng};
 
@@ -24,6 +26,8 @@ pub struct Run<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
     pub model: &'a StanModel,
+    /// None where HMC moves in theta itself.
+    pub coordinates: Option<&'a Standardised>,
     pub prior: &'a Prior,
     pub output: &'a Path,
     pub num_threads: usize,
@@ -80,11 +84,12 @@ impl Run<'_> {
             links.disperse(id, &theta, &mut rng)?;
         }
         let with_links = links.is_some();
-        let density = ThetaGivenPi::new(self.model, response);
+        let density = ThetaGivenPi::new(self.model, response).in_coordinates(self.coordinates);
         let outputs = Outputs::new(self.model, stan_rng);
         let chain = Chain::new(id, self.settings(), density, links, theta, outputs, rng)?;
         let columns = self.columns(with_links);
-        let writer = ChainWriter::create(self.output, &self.header(id), &columns, with_links);
+        let row_numbers = with_links.then_some(self.data.row_numbers.as_slice());
+        let writer = ChainWriter::create(self.output, &self.header(id), &columns, row_numbers);
         let writer = writer.map_err(|source| ChainError::Write {
             chain: id,
             path: self.output.to_path_buf(),
@@ -176,6 +181,7 @@ impl Run<'_> {
                 Trajectory::Static => "static",
             },
             dense_metric: sampler.metric == Metric::Dense,
+            standardised: sampler.standardise,
             seed: sampler.seed,
             chain,
             data_file: self.config.data.label(),

@@ -46,6 +46,7 @@ fn a_thinned_diagonal_static_fit_is_read() {
         ("sampler.thin", json!(2)),
         ("sampler.metric", json!("diagonal")),
         ("sampler.trajectory", json!("static")),
+        ("sampler.standardise", json!(true)),
     ]);
     project.run(&["fit", "config.json", "--quiet"], 0);
     let expected = json!({"draws": [251, 251], "thin": 2, "metric": "diag_e", "dim": 3});

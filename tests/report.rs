@@ -3,9 +3,14 @@
 mod common;
 
 use std::fs;
+use std::sync::atomic::AtomicBool;
 
-use common::{Project, rows};
+use common::{Project, compiler, rows};
 use serde_json::json;
+use unshuffle::chain::Silent;
+use unshuffle::data::{Blocks, Dataset, Notes};
+use unshuffle::report::{self, Saved};
+use unshuffle::{draws, fit};
 
 const ODD: &str = "<script>alert(\"x\")</script>";
 
@@ -162,4 +167,76 @@ fn a_fit_that_keeps_its_links_has_no_section_on_them() {
     assert!(first.contains("n = 20") && first.contains("links kept"));
     project.run(&["report", "out"], 0);
     assert_eq!(page(&project), first);
+}
+
+/// As if the file had a row more before each one, which was dropped.
+fn with_dropped_rows(mut data: Dataset) -> Dataset {
+    let num_rows = data.num_rows();
+    data.row_numbers = (1..=num_rows).map(|k| 2 * k).collect();
+    data.blocks = Some(Blocks {
+        of_row: (0..num_rows).map(|row| row % 2).collect(),
+        labels: vec!["north".into(), "south".into()],
+    });
+    data.notes = Notes {
+        num_dropped: num_rows,
+        missing: vec![("x".into(), num_rows)],
+        ..Notes::default()
+    };
+    data
+}
+
+#[test]
+fn row_numbers_are_those_of_the_file_from_the_fit_to_the_report() {
+    let project = Project::new(&[
+        ("permutation.update.name", json!("active_set")),
+        ("sampler.draws", json!(100)),
+    ]);
+    let config = project.config();
+    let data = with_dropped_rows(fit::read_data(&config).unwrap());
+    let prepared = fit::prepare_with(config, data, &compiler()).unwrap();
+    let stop = AtomicBool::new(false);
+    let fitted = prepared.fit(2, &stop, &Silent).unwrap();
+    let folder = project.path("out");
+
+    let links = draws::read_links(&folder.join("links_1.csv")).unwrap();
+    assert!(!links.is_empty());
+    let even = |number: usize| number.is_multiple_of(2) && (2..=40).contains(&number);
+    assert!(links.iter().all(|l| even(l.row) && even(l.linked_to)));
+    let numbers = |name: &str, columns: &[usize]| -> Vec<usize> {
+        let text = fs::read_to_string(folder.join(name)).unwrap();
+        let lines = text.lines().skip(1);
+        let fields = lines.flat_map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            columns.iter().map(move |k| fields[*k].parse().unwrap())
+        });
+        fields.collect()
+    };
+    // row and best_link behind the block; row and column.
+    let in_rows = numbers("rows.csv", &[0, 4]);
+    assert!(in_rows.len() == 40 && in_rows.iter().all(|number| even(*number)));
+    assert!(numbers("pi_mean.csv", &[0, 1]).into_iter().all(even));
+    assert_eq!(numbers("rows.csv", &[0])[..3], [2, 4, 6]);
+
+    let saved = Saved::read(&folder).unwrap();
+    let (before, after) = (fitted.links.unwrap(), saved.links.as_ref().unwrap());
+    for row in 0..20 {
+        assert_eq!(before.row(row), after.row(row));
+    }
+    assert_eq!(saved.row_label(19), "40");
+    report::write(&folder).unwrap();
+    let html = page(&project);
+    for part in [
+        "20 rows of the file were left out because a value is missing: x (20 rows).",
+        "By the data the rows stand in 2 blocks",
+        "<th scope=\"row\" class=\"key\">40</th>",
+        "<th scope=\"row\" class=\"key\">south</th><td>10</td>",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    assert!(!html.contains("<th scope=\"row\" class=\"key\">39</th>"));
+
+    // A folder of an older version has no data.json: the names come from the config.
+    fs::remove_file(folder.join("data.json")).unwrap();
+    let older = Saved::read(&folder).unwrap();
+    assert_eq!(older.predictors(), saved.predictors());
 }

@@ -73,6 +73,8 @@ pub struct Chain<'m> {
     settings: ChainSettings,
     target: MovingTarget<ThetaGivenPi<'m>>,
     state: State,
+    /// Theta at the state's position, for Step 2 and the outputs.
+    theta: Vec<f64>,
     kernel: Kernel,
     adaptation: Adaptation,
     /// None where every link stays as it is.
@@ -99,8 +101,9 @@ impl<'m> Chain<'m> {
         if let Some(links) = &links {
             links.align(density.response_mut());
         }
+        let position = density.position_of(theta.clone());
         let mut target = MovingTarget::new(density);
-        let state = State::new(theta, &mut target).map_err(failed)?;
+        let state = State::new(position, &mut target).map_err(failed)?;
         let mut kernel = Kernel::nuts(target.dim(), settings.max_depth);
         let adaptation = Adaptation::start(
             settings.adaptation,
@@ -120,6 +123,7 @@ impl<'m> Chain<'m> {
             settings,
             target,
             state,
+            theta,
             kernel,
             adaptation,
             links,
@@ -240,7 +244,9 @@ impl<'m> Chain<'m> {
             return Ok(UpdateInfo::default());
         };
         let start = Instant::now();
-        let (info, moved) = links.step_two(self.state.position(), &mut self.rng)?;
+        let density = self.target.density();
+        density.theta_at(self.state.position(), &mut self.theta);
+        let (info, moved) = links.step_two(&self.theta, &mut self.rng)?;
         if moved {
             links.align(self.target.change().response_mut());
             let refreshed = self.state.refresh(&mut self.target);
@@ -282,8 +288,9 @@ impl<'m> Chain<'m> {
                 moves.accepted as f64 / moves.proposed.max(1) as f64,
             ]);
         }
-        let response = self.target.density().response();
-        self.outputs.append(self.state.position(), response, row)?;
+        let density = self.target.density();
+        density.theta_at(self.state.position(), &mut self.theta);
+        self.outputs.append(&self.theta, density.response(), row)?;
         Ok(())
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::explain::shown;
 use super::{
-    Alpha, ConfigError, Family, Init, ModelSource, Permutation, Prior, Sampler, Temperature,
+    Alpha, Audit, ConfigError, Data, Family, Init, ModelSource, Prior, Sampler, Temperature,
     Update, nearest, quoted_list,
 };
 
@@ -105,12 +105,40 @@ impl Check<'_> {
         Ok(())
     }
 
-    pub(super) fn permutation(&self, permutation: &Permutation) -> Result<(), ConfigError> {
-        match permutation.prior {
-            Prior::BetaBinomial { a, b } => {
+    /// The prior as typed, or else the one that the data call for.
+    pub(super) fn prior(&self, typed: Option<Prior>, data: &Data) -> Result<Prior, ConfigError> {
+        let has_probabilities = data.match_probability.is_some();
+        let prior = typed.unwrap_or(if has_probabilities {
+            Prior::MatchProbability
+        } else {
+            Prior::default()
+        });
+        let rule = if has_probabilities {
+            "where `data.match_probability` is given the prior is `match_probability`, so remove one of the two"
+        } else {
+            "name the column of these probabilities in `data.match_probability`, or choose another prior"
+        };
+        self.that(
+            has_probabilities == (prior == Prior::MatchProbability),
+            "permutation.prior.name",
+            format!("\"{}\"", prior.name()),
+            rule,
+        )?;
+        match prior {
+            Prior::BetaBinomial { a, b, audit } => {
                 self.above_zero("permutation.prior.a", a)?;
                 self.above_zero("permutation.prior.b", b)?;
+                if let Some(Audit { checked, wrong }) = audit {
+                    self.at_least_one("permutation.prior.audit.checked", checked)?;
+                    self.that(
+                        wrong <= checked,
+                        "permutation.prior.audit.wrong",
+                        wrong,
+                        &format!("it must be at most `checked`, which is {checked}"),
+                    )?;
+                }
             }
+            Prior::MatchProbability => {}
             Prior::Uniform { max_moved } => self.that(
                 max_moved != 1,
                 "permutation.prior.max_moved",
@@ -124,9 +152,13 @@ impl Check<'_> {
                 "it must be 0 or more",
             )?,
         }
+        Ok(prior)
+    }
+
+    pub(super) fn update(&self, update: Update) -> Result<(), ConfigError> {
         if let Update::Checkerboard {
             steps: Some(steps), ..
-        } = permutation.update
+        } = update
         {
             self.at_least_one("permutation.update.steps", steps)?;
         }

@@ -42,7 +42,7 @@ impl fmt::Display for Family {
     }
 }
 
-/// The prior on which links are wrong; it depends on a permutation only through its number of moved rows.
+/// The prior on which links are wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Prior {
@@ -56,7 +56,13 @@ pub enum Prior {
         #[serde(default = "one")]
         #[schemars(extend("exclusiveMinimum" = 0))]
         b: f64,
+        /// Links of the same kind that were checked by hand outside this file; they sharpen the Beta distribution.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        audit: Option<Audit>,
     },
+    /// Each row is mislinked with the probability that its `data.match_probability` leaves, and the mislinked rows are
+    /// linked among themselves in any way.
+    MatchProbability,
     /// Every permutation that moves at most `max_moved` rows is equally likely.
     Uniform {
         /// The largest number of rows that may be moved: 0, or 2 and more (one row alone cannot move).
@@ -72,8 +78,47 @@ pub enum Prior {
 
 impl Default for Prior {
     fn default() -> Self {
-        Prior::BetaBinomial { a: 1.0, b: 1.0 }
+        Prior::BetaBinomial {
+            a: 1.0,
+            b: 1.0,
+            audit: None,
+        }
     }
+}
+
+impl Prior {
+    /// The parameters of the Beta distribution of the mismatch rate, the audit counted in; only the beta-binomial has one.
+    pub fn rate(self) -> Option<(f64, f64)> {
+        let Prior::BetaBinomial { a, b, audit } = self else {
+            return None;
+        };
+        let Audit { checked, wrong } = audit.unwrap_or_default();
+        Some((a + wrong as f64, b + (checked - wrong) as f64))
+    }
+
+    /// As it is typed.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Prior::BetaBinomial { .. } => "beta_binomial",
+            Prior::MatchProbability => "match_probability",
+            Prior::Uniform { .. } => "uniform",
+            Prior::Hamming { .. } => "hamming",
+        }
+    }
+}
+
+/// What a check of links by hand found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"checked\": 100, \"wrong\": 7}"
+)]
+pub struct Audit {
+    /// Number of links that were checked, 1 or more.
+    #[schemars(range(min = 1))]
+    pub checked: usize,
+    /// How many of them were wrong.
+    pub wrong: usize,
 }
 
 /// How the links are updated in each iteration.
@@ -179,6 +224,7 @@ struct PriorAsTyped {
     name: PriorName,
     a: Option<f64>,
     b: Option<f64>,
+    audit: Option<Audit>,
     max_moved: Option<usize>,
     theta: Option<f64>,
 }
@@ -187,6 +233,7 @@ struct PriorAsTyped {
 #[serde(rename_all = "snake_case")]
 enum PriorName {
     BetaBinomial,
+    MatchProbability,
     Uniform,
     Hamming,
 }
@@ -196,21 +243,27 @@ impl<'de> Deserialize<'de> for Prior {
         let typed = PriorAsTyped::deserialize(deserializer)?;
         let has_a = ("a", typed.a.is_some());
         let has_b = ("b", typed.b.is_some());
+        let has_audit = ("audit", typed.audit.is_some());
         let has_max_moved = ("max_moved", typed.max_moved.is_some());
         let has_theta = ("theta", typed.theta.is_some());
         match typed.name {
             PriorName::BetaBinomial => {
                 refuse("beta_binomial", &[has_max_moved, has_theta])?;
                 let (a, b) = (typed.a.unwrap_or_else(one), typed.b.unwrap_or_else(one));
-                Ok(Prior::BetaBinomial { a, b })
+                let audit = typed.audit;
+                Ok(Prior::BetaBinomial { a, b, audit })
+            }
+            PriorName::MatchProbability => {
+                let keys = [has_a, has_b, has_audit, has_max_moved, has_theta];
+                refuse("match_probability", &keys).map(|()| Prior::MatchProbability)
             }
             PriorName::Uniform => {
-                refuse("uniform", &[has_a, has_b, has_theta])?;
+                refuse("uniform", &[has_a, has_b, has_audit, has_theta])?;
                 let max_moved = needed(typed.max_moved, "max_moved")?;
                 Ok(Prior::Uniform { max_moved })
             }
             PriorName::Hamming => {
-                refuse("hamming", &[has_a, has_b, has_max_moved])?;
+                refuse("hamming", &[has_a, has_b, has_audit, has_max_moved])?;
                 let theta = needed(typed.theta, "theta")?;
                 Ok(Prior::Hamming { theta })
             }
@@ -289,8 +342,24 @@ mod tests {
         for (text, prior) in [
             (
                 r#"{"name":"beta_binomial","a":2.0,"b":1.0}"#,
-                Prior::BetaBinomial { a: 2.0, b: 1.0 },
+                Prior::BetaBinomial {
+                    a: 2.0,
+                    b: 1.0,
+                    audit: None,
+                },
             ),
+            (
+                r#"{"name":"beta_binomial","a":1.0,"b":1.0,"audit":{"checked":100,"wrong":7}}"#,
+                Prior::BetaBinomial {
+                    a: 1.0,
+                    b: 1.0,
+                    audit: Some(Audit {
+                        checked: 100,
+                        wrong: 7,
+                    }),
+                },
+            ),
+            (r#"{"name":"match_probability"}"#, Prior::MatchProbability),
             (
                 r#"{"name":"uniform","max_moved":10}"#,
                 Prior::Uniform { max_moved: 10 },
@@ -303,6 +372,20 @@ mod tests {
             assert_eq!(from_str::<Prior>(text).unwrap(), prior);
             assert_eq!(to_string(&prior).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn an_audit_counts_as_rows_seen_before() {
+        let rate = |text: &str| from_str::<Prior>(text).unwrap().rate();
+        assert_eq!(
+            rate(r#"{"name":"beta_binomial","a":0.5,"b":2,"audit":{"checked":100,"wrong":7}}"#),
+            Some((7.5, 95.0))
+        );
+        assert_eq!(
+            rate(r#"{"name":"beta_binomial","a":0.5}"#),
+            Some((0.5, 1.0))
+        );
+        assert_eq!(rate(r#"{"name":"hamming","theta":1}"#), None);
     }
 
     #[test]

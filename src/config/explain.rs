@@ -120,6 +120,8 @@ pub(super) fn example(path: &str, key: &str) -> String {
         "model.family.tau" => "0.5",
         "model.family.nu" => "4",
         "permutation.prior.name" => "\"beta_binomial\"",
+        "permutation.prior.audit.checked" => "100",
+        "permutation.prior.audit.wrong" => "7",
         "permutation.prior.max_moved" => "10",
         "permutation.prior.theta" => "3",
         "permutation.update.name" => "\"active_set\"",

@@ -220,7 +220,7 @@ mod tests {
             ),
             (
                 "permutation.prior.name=poisson",
-                r#"`permutation.prior.name` is "poisson"; the choices here are `beta_binomial`, `uniform` and `hamming`"#,
+                r#"`permutation.prior.name` is "poisson"; the choices here are `beta_binomial`, `match_probability`, `uniform` and `hamming`"#,
             ),
             (
                 "sampler.metric=diag",
@@ -434,6 +434,9 @@ mod tests {
             "prior",
             "a",
             "b",
+            "audit",
+            "checked",
+            "wrong",
             "max_moved",
             "theta",
             "update",
@@ -450,6 +453,7 @@ mod tests {
             "metric",
             "trajectory",
             "init",
+            "standardise",
             "output",
             "versions",
         ] {

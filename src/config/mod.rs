@@ -15,13 +15,13 @@ mod temperature;
 mod text;
 
 pub(crate) use check::Check;
-pub use choices::{Family, Prior, Restart, Update};
+pub use choices::{Audit, Family, Prior, Restart, Update};
 pub use data::{Data, DataSource, LinkColumns, Missing};
 pub use error::ConfigError;
 pub use init::{Init, read_init};
 pub use load::{load, parse, schema};
 pub(crate) use load::{load_value, typed};
-pub use raw::{Metric, Permutation, Sampler, Trajectory};
-pub use resolved::{Config, Model, ModelSource};
+pub use raw::{Metric, Sampler, Trajectory};
+pub use resolved::{Config, Model, ModelSource, Permutation};
 pub use temperature::{Alpha, Temperature};
 pub(crate) use text::{nearest, quoted_list};

@@ -30,7 +30,7 @@ pub(super) struct RawConfig {
     pub(super) temperature: Temperature,
     /// What is assumed of wrong links, and how they are sampled.
     #[serde(default)]
-    pub(super) permutation: Permutation,
+    pub(super) permutation: RawPermutation,
     /// Chains, iterations and the settings of Hamiltonian Monte Carlo.
     #[serde(default)]
     pub(super) sampler: Sampler,
@@ -67,17 +67,18 @@ fn default_response() -> String {
 }
 
 /// What is assumed of wrong links, and how they are sampled.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
     default,
     expecting = "an object such as {\"prior\": {\"name\": \"beta_binomial\"}}"
 )]
-pub struct Permutation {
-    /// Prior on the permutation of the rows.
-    pub prior: Prior,
+pub(super) struct RawPermutation {
+    /// Prior on the permutation of the rows; by default `match_probability` where `data.match_probability` names a column,
+    /// otherwise `beta_binomial` with a = b = 1.
+    pub(super) prior: Option<Prior>,
     /// How the permutation is updated in each iteration.
-    pub update: Update,
+    pub(super) update: Update,
 }
 
 /// Chains, iterations and the settings of Hamiltonian Monte Carlo.
@@ -115,6 +116,9 @@ pub struct Sampler {
     /// a number r (uniform in ±r on the unconstrained scale), an object of parameter values, or the path of a
     /// `.json` file of them.
     pub init: Init,
+    /// Whether the sampler moves in coordinates in which the predictors are centred (given an intercept) and scaled. The
+    /// posterior stays the same; predictors of very different scale, or far from zero, need fewer steps.
+    pub standardise: bool,
 }
 
 impl Default for Sampler {
@@ -130,6 +134,7 @@ impl Default for Sampler {
             metric: Metric::default(),
             trajectory: Trajectory::default(),
             init: Init::default(),
+            standardise: false,
         }
     }
 }

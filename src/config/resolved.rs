@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::check::Check;
 use super::raw::RawConfig;
-use super::{ConfigError, Data, Family, Init, Permutation, Sampler, Temperature};
+use super::{ConfigError, Data, Family, Init, Prior, Sampler, Temperature, Update};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Config {
@@ -31,6 +31,13 @@ pub struct Model {
     pub family: Option<Family>,
     /// Further entries for the Stan data block.
     pub data: Map<String, Value>,
+}
+
+/// What is assumed of wrong links, and how they are sampled.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Permutation {
+    pub prior: Prior,
+    pub update: Update,
 }
 
 /// Where the Stan program is.
@@ -78,7 +85,9 @@ impl Config {
             check.family(family)?;
         }
         check.temperature("temperature", raw.temperature)?;
-        check.permutation(&raw.permutation)?;
+        let update = raw.permutation.update;
+        let prior = check.prior(raw.permutation.prior, &raw.data)?;
+        check.update(update)?;
         check.sampler(&raw.sampler)?;
 
         let stan = check.model_source(&raw.model.stan, &folder, shipped)?;
@@ -110,7 +119,7 @@ impl Config {
             },
             data,
             temperature: raw.temperature,
-            permutation: raw.permutation,
+            permutation: Permutation { prior, update },
             sampler: Sampler {
                 init,
                 ..raw.sampler
@@ -177,7 +186,8 @@ mod tests {
             },
             "sampler": {
                 "chains": 4, "warmup": 1000, "draws": 1000, "thin": 1, "seed": 1, "target_accept": 0.8,
-                "max_depth": 10, "metric": "dense", "trajectory": "nuts", "init": "auto"
+                "max_depth": 10, "metric": "dense", "trajectory": "nuts", "init": "auto",
+                "standardise": false
             },
             "output": "/project/out/wages"
         });
@@ -205,11 +215,17 @@ mod tests {
             "sampler": {
                 "chains": 2, "warmup": 0, "draws": 500, "thin": 2, "seed": 18446744073709551615u64,
                 "target_accept": 0.95, "max_depth": 8, "metric": "diagonal", "trajectory": "static",
-                "init": "start.json"
+                "init": "start.json", "standardise": true
             },
             "output": "results/one"
         });
-        for value in [minimal(), full] {
+        let mut audited = minimal();
+        audited["permutation"] = json!({
+            "prior": {"name": "beta_binomial", "audit": {"checked": 100, "wrong": 7}}
+        });
+        let mut matched = minimal();
+        matched["data"]["match_probability"] = json!("p_match");
+        for value in [minimal(), full, audited, matched] {
             let config = resolved(&value, &[]).unwrap();
             let mut saved = serde_json::to_value(&config).unwrap();
             saved["versions"] = json!({"unshuffle": "0.1.0", "stan": "2.38.0"});
@@ -291,6 +307,27 @@ mod tests {
     }
 
     #[test]
+    fn the_prior_follows_the_match_probabilities_unless_typed() {
+        let prior = |settings: &[&str]| resolved(&minimal(), settings).unwrap().permutation.prior;
+        assert_eq!(prior(&[]), Prior::default());
+        let matched = "data.match_probability=p_match";
+        assert_eq!(prior(&[matched]), Prior::MatchProbability);
+        assert_eq!(
+            prior(&[matched, "permutation.prior.name=match_probability"]),
+            Prior::MatchProbability
+        );
+        let message = resolved(
+            &minimal(),
+            &[matched, "permutation.prior.name=beta_binomial"],
+        );
+        assert_eq!(
+            message.unwrap_err().to_string(),
+            "/project/wages.json: `permutation.prior.name` is \"beta_binomial\"; where `data.match_probability` is given the prior is \
+             `match_probability`, so remove one of the two"
+        );
+    }
+
+    #[test]
     fn temperatures_wait_for_the_number_of_rows() {
         let config = resolved(&minimal(), &["temperature.permutation=1/n"]).unwrap();
         assert_eq!(config.temperature.at(200), (1.0, 0.005));
@@ -342,6 +379,19 @@ mod tests {
             (
                 r#"permutation.prior={"name":"beta_binomial","b":-1}"#,
                 "`permutation.prior.b` is -1; it must be above 0",
+            ),
+            (
+                r#"permutation.prior={"name":"beta_binomial","audit":{"checked":0,"wrong":0}}"#,
+                "`permutation.prior.audit.checked` is 0; it must be 1 or more",
+            ),
+            (
+                r#"permutation.prior={"name":"beta_binomial","audit":{"checked":5,"wrong":7}}"#,
+                "`permutation.prior.audit.wrong` is 7; it must be at most `checked`, which is 5",
+            ),
+            (
+                r#"permutation.prior={"name":"match_probability"}"#,
+                "`permutation.prior.name` is \"match_probability\"; name the column of these probabilities in \
+                 `data.match_probability`, or choose another prior",
             ),
             (
                 r#"permutation.prior={"name":"uniform","max_moved":1}"#,

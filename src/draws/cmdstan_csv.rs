@@ -40,6 +40,8 @@ pub struct ChainHeader {
     /// "nuts" or "static".
     pub engine: &'static str,
     pub dense_metric: bool,
+    /// Whether step size and metric are of standardised coordinates.
+    pub standardised: bool,
     pub seed: u64,
     pub chain: usize,
     pub data_file: String,
@@ -142,11 +144,17 @@ impl ChainHeader {
              # stan_version_patch = {patch}\n\
              # model = {}\n\
              # unshuffle_version = {}\n\
+             {}\
              # method = sample\n\
              #   sample\n\
              #     num_samples = ",
             self.model,
             env!("CARGO_PKG_VERSION"),
+            if self.standardised {
+                "# unshuffle_coordinates = standardised (step size and metric are of the coefficients of centred and scaled predictors)\n"
+            } else {
+                ""
+            },
         );
         let metric = if self.dense_metric {
             "dense_e"

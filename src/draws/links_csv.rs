@@ -11,13 +11,18 @@ const HEADER: &str = "draw,row,linked_to";
 
 pub struct LinksWriter {
     out: BufWriter<File>,
+    row_numbers: Vec<usize>,
 }
 
 impl LinksWriter {
-    pub fn create(path: &Path) -> io::Result<LinksWriter> {
+    /// `row_numbers` are those of the user's file, by the row's place in the data.
+    pub fn create(path: &Path, row_numbers: &[usize]) -> io::Result<LinksWriter> {
         let mut out = BufWriter::new(File::create(path)?);
         writeln!(out, "{HEADER}")?;
-        Ok(LinksWriter { out })
+        Ok(LinksWriter {
+            out,
+            row_numbers: row_numbers.to_vec(),
+        })
     }
 
     /// `draw` counts from 1.
@@ -25,7 +30,8 @@ impl LinksWriter {
         let mut moved = pi.moved().to_vec();
         moved.sort_unstable();
         for row in moved {
-            writeln!(self.out, "{draw},{},{}", row + 1, pi.column_of(row) + 1)?;
+            let [own, other] = [row, pi.column_of(row)].map(|place| self.row_numbers[place]);
+            writeln!(self.out, "{draw},{own},{other}")?;
         }
         Ok(())
     }
@@ -35,7 +41,7 @@ impl LinksWriter {
     }
 }
 
-/// One moved row of one draw; all from 1.
+/// One moved row of one draw; draws count from 1, rows are numbered as in the user's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MovedRow {
     pub draw: usize,

@@ -23,18 +23,21 @@ pub struct ChainWriter {
 }
 
 impl ChainWriter {
+    /// `row_numbers` of the user's file where links are updated, else None.
     pub fn create(
         folder: &Path,
         header: &ChainHeader,
         columns: &[String],
-        with_links: bool,
+        row_numbers: Option<&[usize]>,
     ) -> io::Result<ChainWriter> {
         let chain = header.chain;
         let path = folder.join(format!("draws_{chain}.csv"));
-        let links_path = with_links.then(|| folder.join(format!("links_{chain}.csv")));
+        let links_path = row_numbers.map(|_| folder.join(format!("links_{chain}.csv")));
+        let links = links_path.as_deref().zip(row_numbers);
+        let links = links.map(|(path, numbers)| LinksWriter::create(path, numbers));
         Ok(ChainWriter {
             draws: CsvWriter::create(&path, header, columns)?,
-            links: links_path.as_deref().map(LinksWriter::create).transpose()?,
+            links: links.transpose()?,
             path,
             links_path,
             num_draws: 0,

@@ -1,5 +1,6 @@
 //! A fit from config to output: prepare (all that `check` does), sample, summarise.
 
+mod data_summary;
 mod output;
 mod predictive;
 mod prepare;
@@ -18,12 +19,13 @@ use crate::config::ConfigError;
 use crate::data::DataError;
 use crate::diagnostics::{Finding, SummaryRow, write_csv};
 use crate::draws::{ChainDraws, DrawsError, read_output};
-use crate::links_summary::{LinksSummary, RowValues};
+use crate::links_summary::{LinksSummary, RowNumbers};
 use crate::model::{AgreementError, ModelError};
 use crate::run::Run;
 use crate::stan::StanError;
 use crate::summary;
 
+pub use data_summary::DataSummary;
 pub use output::check_output;
 use output::{clear_output, write, write_text};
 pub use predictive::Predictive;
@@ -84,11 +86,14 @@ impl Prepared {
         clear_output(output)?;
         write(&output.join("config.json"), &self.resolved_config())?;
         write_text(&output.join("model.stan"), &self.program)?;
+        let summary = serde_json::to_value(DataSummary::new(&self.data, self.prior.space()));
+        write(&output.join("data.json"), &summary.expect("plain JSON"))?;
         let start = Instant::now();
         let run = Run {
             config: &self.config,
             data: &self.data,
             model: &self.model,
+            coordinates: self.coordinates.as_ref(),
             prior: &self.prior,
             output,
             num_threads,
@@ -104,17 +109,11 @@ impl Prepared {
         };
         let rows = summary::rows(&chains);
         let mut findings = summary::findings(&chains, &rows);
-        let links = LinksSummary::read(output, &chains, self.data.num_rows())?;
+        let numbers = RowNumbers::new(&self.data.row_numbers);
+        let links = LinksSummary::read(output, &chains, numbers)?;
         if let Some(links) = &links {
             let fitted = summary::fitted_values(&rows, &self.data);
-            links.write(
-                output,
-                &RowValues {
-                    ids: self.data.row_ids.as_deref(),
-                    response: &self.data.response,
-                    fitted: fitted.as_deref(),
-                },
-            )?;
+            links.write(output, &self.data, fitted.as_deref())?;
             findings.extend(links.findings());
         }
         let drifts = outcomes

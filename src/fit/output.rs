@@ -41,10 +41,11 @@ pub(super) fn clear_output(output: &Path) -> Result<(), FitError> {
     Ok(())
 }
 
-const OUTPUT_FILES: [&str; 9] = [
+const OUTPUT_FILES: [&str; 10] = [
     "model.stan",
     "predictive.json",
     "config.json",
+    "data.json",
     "rows.csv",
     "pi_mean.csv",
     "summary.csv",

@@ -11,7 +11,9 @@ use sha2::{Digest, Sha256};
 use super::FitError;
 use crate::config::{self, Config, Family, Init, ModelSource, read_init};
 use crate::data::{self, Candidate, Dataset, stan_json};
-use crate::model::{Outputs, Pairs, StanModel, TwoTemperatures, check_agreement, initial_values};
+use crate::model::{
+    Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement, initial_values,
+};
 use crate::permutation::{LinkFacts, LinkSpace, Prior, PriorKind};
 use crate::rng;
 use crate::stan::{Compiler, StanError, StanSource, shipped_model};
@@ -21,6 +23,8 @@ pub struct Prepared {
     pub config: Config,
     pub data: Dataset,
     pub model: StanModel,
+    /// None where HMC moves in theta itself.
+    pub coordinates: Option<Standardised>,
     pub prior: Prior,
     /// The text of the Stan program.
     pub program: String,
@@ -116,6 +120,10 @@ impl Program {
                 label: self.label.clone(),
             });
         }
+        let coordinates = match config.sampler.standardise {
+            true => Some(Standardised::new(&model, &data)?),
+            false => None,
+        };
         if config.permutation.update != config::Update::None {
             let other = if self.takes_alpha {
                 Some(build(alpha / 2.0)?)
@@ -129,6 +137,7 @@ impl Program {
             config,
             data,
             model,
+            coordinates,
             prior,
             program: self.text.clone(),
             toolchain: self.toolchain.clone(),
@@ -155,7 +164,11 @@ pub fn link_space(data: &Dataset) -> LinkSpace {
 /// The prior on the links that a config names.
 pub fn prior_kind(prior: config::Prior) -> PriorKind {
     match prior {
-        config::Prior::BetaBinomial { a, b } => PriorKind::BetaBinomial { a, b },
+        config::Prior::BetaBinomial { .. } => {
+            let (a, b) = prior.rate().expect("the beta-binomial has a rate");
+            PriorKind::BetaBinomial { a, b }
+        }
+        config::Prior::MatchProbability => PriorKind::MatchProbability,
         config::Prior::Uniform { max_moved } => PriorKind::Uniform { max_moved },
         config::Prior::Hamming { theta } => PriorKind::Hamming { theta },
     }

@@ -7,6 +7,7 @@ mod pairs;
 mod response_block;
 mod stan_model;
 mod stan_pairs;
+mod standardised;
 
 pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
 pub use initial::initial_values;
@@ -15,3 +16,4 @@ pub use pairs::Pairs;
 pub use response_block::ModelError;
 pub use stan_model::{Block, Outputs, StanModel, ThetaGivenPi};
 pub use stan_pairs::StanPairs;
+pub use standardised::Standardised;

@@ -37,6 +37,10 @@ pub enum ModelError {
         "{label} does not have {what}, which the config's model.family reads: add it to the program, or set another family (\"stan\" takes any likelihood)"
     )]
     Family { label: String, what: String },
+    #[error(
+        "{label} has no unconstrained `vector[D] beta` with {num_columns} values, one for each column of X, which the config's sampler.standardise needs: declare `vector[D] beta;` in `parameters`, or remove sampler.standardise"
+    )]
+    NotStandardised { label: String, num_columns: usize },
     #[error("{label} cannot be built with these data: {message}")]
     Construct { label: String, message: String },
     #[error(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bridgestan::{Model, Rng, StanLibrary};
 
 use super::response_block::{self, ModelError};
-use super::{EvalError, LogDensity};
+use super::{EvalError, LogDensity, Standardised};
 use crate::stan::{ProgramInfo, StanError};
 
 /// One model serves all chains: it is read-only after construction.
@@ -99,21 +99,53 @@ impl StanModel {
 
     /// A constrained block would change the responses on their way in: its transform must be the identity.
     fn check_unconstrained(&self, response: &str) -> Result<(), ModelError> {
-        let mut unconstrained = vec![0.1; self.model.param_unc_num()];
-        for (k, value) in unconstrained[self.response.clone()].iter_mut().enumerate() {
-            *value = (k as f64 * 0.618_033_988_749).fract() * 4.0 - 2.5;
-        }
-        let mut constrained = vec![0.0; self.model.param_num(false, false)];
-        self.model
-            .param_constrain::<&StanLibrary>(&unconstrained, false, false, &mut constrained, None)
-            .map_err(|error| self.evaluate_error(error))?;
-        if constrained[self.response_output.clone()] == unconstrained[self.response.clone()] {
+        if self.is_identity(&self.response, &self.response_output)? {
             return Ok(());
         }
         Err(ModelError::Constrained {
             label: self.label.clone(),
             response: response.to_string(),
         })
+    }
+
+    /// Whether the values at `unconstrained` come out at `constrained` as they went in, tried at one irregular point.
+    fn is_identity(
+        &self,
+        unconstrained: &Range<usize>,
+        constrained: &Range<usize>,
+    ) -> Result<bool, ModelError> {
+        let mut point = vec![0.1; self.model.param_unc_num()];
+        for (k, value) in point[unconstrained.clone()].iter_mut().enumerate() {
+            *value = (k as f64 * 0.618_033_988_749).fract() * 4.0 - 2.5;
+        }
+        let mut outputs = vec![0.0; self.model.param_num(false, false)];
+        self.model
+            .param_constrain::<&StanLibrary>(&point, false, false, &mut outputs, None)
+            .map_err(|error| self.evaluate_error(error))?;
+        Ok(outputs[constrained.clone()] == point[unconstrained.clone()])
+    }
+
+    /// Where the parameter `name` stands in theta; None where there is none, or where it has a constraint.
+    pub(super) fn plain_block(&self, name: &str) -> Result<Option<Range<usize>>, ModelError> {
+        let belongs = |known: &str| known.split('.').next() == Some(name);
+        let start = self.theta_names.iter().position(|known| belongs(known));
+        let length = self
+            .theta_names
+            .iter()
+            .filter(|known| belongs(known))
+            .count();
+        let (Some(start), Some((outputs, Block::Parameters))) = (start, self.index_of(name)) else {
+            return Ok(None);
+        };
+        // Stan's own order has the response among the others.
+        let before = if start < self.response.start {
+            0
+        } else {
+            self.response.len()
+        };
+        let placed = start + before..start + before + length;
+        let plain = outputs.len() == length && self.is_identity(&placed, &outputs)?;
+        Ok(plain.then_some(start..start + length))
     }
 
     /// Dimension of theta on the unconstrained scale, the response left out.
@@ -212,6 +244,9 @@ fn one_line(message: &str) -> String {
 /// log p(theta | links): what one chain evaluates, with its own buffers and its own aligned response.
 pub struct ThetaGivenPi<'m> {
     model: &'m StanModel,
+    /// None where HMC moves in theta itself.
+    coordinates: Option<&'m Standardised>,
+    theta: Vec<f64>,
     full: Vec<f64>,
     full_gradient: Vec<f64>,
 }
@@ -222,11 +257,37 @@ impl<'m> ThetaGivenPi<'m> {
         let size = model.model.param_unc_num();
         let mut target = ThetaGivenPi {
             model,
+            coordinates: None,
+            theta: vec![0.0; model.dim],
             full: vec![0.0; size],
             full_gradient: vec![0.0; size],
         };
         target.response_mut().copy_from_slice(aligned);
         target
+    }
+
+    /// The same density, of these coordinates instead of theta.
+    pub fn in_coordinates(self, coordinates: Option<&'m Standardised>) -> ThetaGivenPi<'m> {
+        ThetaGivenPi {
+            coordinates,
+            ..self
+        }
+    }
+
+    /// Writes theta where HMC stands at `position`.
+    pub fn theta_at(&self, position: &[f64], theta: &mut [f64]) {
+        theta.copy_from_slice(position);
+        if let Some(coordinates) = self.coordinates {
+            coordinates.to_theta(theta);
+        }
+    }
+
+    /// Where HMC stands when theta is this.
+    pub fn position_of(&self, mut theta: Vec<f64>) -> Vec<f64> {
+        if let Some(coordinates) = self.coordinates {
+            coordinates.to_position(&mut theta);
+        }
+        theta
     }
 
     pub fn response(&self) -> &[f64] {
@@ -329,10 +390,14 @@ impl LogDensity for ThetaGivenPi<'_> {
 
     fn log_density_gradient(
         &mut self,
-        theta: &[f64],
+        position: &[f64],
         gradient: &mut [f64],
     ) -> Result<f64, EvalError> {
-        place(theta, &self.model.response, &mut self.full);
+        self.theta.copy_from_slice(position);
+        if let Some(coordinates) = self.coordinates {
+            coordinates.to_theta(&mut self.theta);
+        }
+        place(&self.theta, &self.model.response, &mut self.full);
         let value = self
             .model
             .model
@@ -341,6 +406,9 @@ impl LogDensity for ThetaGivenPi<'_> {
         let Range { start, end } = self.model.response;
         gradient[..start].copy_from_slice(&self.full_gradient[..start]);
         gradient[start..].copy_from_slice(&self.full_gradient[end..]);
+        if let Some(coordinates) = self.coordinates {
+            coordinates.pull_back(gradient);
+        }
         Ok(value)
     }
 }

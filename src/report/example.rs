@@ -9,10 +9,11 @@ use serde_json::{Map, Value, json};
 
 use super::saved::{Saved, SavedRow};
 use crate::config;
+use crate::data::Notes;
 use crate::diagnostics::grid;
 use crate::draws::{ChainDraws, LINK_COLUMNS, MovedRow, SAMPLER_COLUMNS};
-use crate::fit::Predictive;
-use crate::links_summary::LinksSummary;
+use crate::fit::{DataSummary, Predictive};
+use crate::links_summary::{LinksSummary, RowNumbers};
 use crate::stan::shipped_names;
 use crate::summary;
 
@@ -48,6 +49,7 @@ impl Saved {
             folder: PathBuf::from("/nowhere"),
             config: config.expect("a plain config"),
             versions: Map::new(),
+            data: None,
             chains: lengths.iter().enumerate().map(chain).collect(),
             summary: Vec::new(),
             findings: Vec::new(),
@@ -88,14 +90,46 @@ impl Saved {
                 chain.columns.push(made_up(name, k as u64, num_draws));
             }
         }
-        self.links = Some(LinksSummary::count(&counted, num_rows));
+        let numbers: Vec<usize> = (1..=num_rows).collect();
+        self.links = Some(LinksSummary::count(&counted, RowNumbers::new(&numbers)));
         let row = |k: usize| SavedRow {
+            number: k + 1,
             id: Some(format!("id <{k}>")),
+            block: None,
+            safe: None,
+            match_probability: None,
+            num_candidates: None,
             response: k as f64,
             fitted: None,
         };
         self.rows = (0..num_rows).map(row).collect();
         self.summarise();
+        self
+    }
+
+    /// Ten rows of which everything was known: four blocks, one of a single row; two safe rows; candidates; match probabilities.
+    pub fn with_known(mut self) -> Saved {
+        let blocks = ["a", "a", "a", "a", "b", "b", "b", "c", "c", "d"];
+        assert_eq!(self.rows.len(), blocks.len());
+        for (k, (row, block)) in self.rows.iter_mut().zip(blocks).enumerate() {
+            row.block = Some(format!("<{block}>"));
+            row.safe = Some(k < 2);
+            row.num_candidates = Some(if k < 2 { 0 } else { 2 });
+            row.match_probability = Some(0.6 + 0.04 * k as f64);
+        }
+        self.data = Some(DataSummary {
+            predictor_names: self.predictors().into_iter().map(String::from).collect(),
+            notes: Notes {
+                num_dropped: 3,
+                missing: vec![("<i>income</i>".into(), 3)],
+                ..Notes::default()
+            },
+            num_rows: 10,
+            num_movable: 7,
+            num_blocks: Some(4),
+            num_safe: Some(2),
+            num_candidate_pairs: Some(16),
+        });
         self
     }
 

@@ -2,6 +2,7 @@
 
 mod by_chain;
 mod coefficients;
+mod data_notes;
 mod format;
 mod links;
 mod page;

@@ -116,7 +116,10 @@ fn choice(value: &Value) -> String {
     let numbers: Vec<String> = entries
         .iter()
         .filter(|(key, value)| *key != "name" && !value.is_null())
-        .map(|(key, value)| format!("{key} = {}", choice(value)))
+        .map(|(key, value)| match value {
+            Value::Object(_) => format!("{key} ({})", choice(value)),
+            _ => format!("{key} = {}", choice(value)),
+        })
         .collect();
     match (
         entries.get("name").and_then(Value::as_str),
@@ -184,6 +187,12 @@ mod tests {
         let prior = json!({"name": "beta_binomial", "a": 1.0, "b": 2.5});
         assert_eq!(choice(&prior), "beta_binomial (a = 1.0, b = 2.5)");
         assert_eq!(choice(&json!({"name": "none"})), "none");
+        let audited =
+            json!({"name": "beta_binomial", "a": 1, "audit": {"checked": 100, "wrong": 7}});
+        assert_eq!(
+            choice(&audited),
+            "beta_binomial (a = 1, audit (checked = 100, wrong = 7))"
+        );
         assert_eq!(choice(&json!("1/n")), "1/n");
         assert_eq!(
             choice(&json!({"stan": 1, "permutation": 0.5})),

@@ -3,7 +3,9 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
+use csv::StringRecord;
 use serde_json::{Map, Value};
 
 use super::ReportError;
@@ -12,7 +14,7 @@ use crate::config::{self, Config};
 use crate::data::INTERCEPT;
 use crate::diagnostics::{Finding, SummaryRow};
 use crate::draws::{ChainDraws, read_output};
-use crate::fit::Predictive;
+use crate::fit::{DataSummary, Predictive};
 use crate::links_summary::LinksSummary;
 use crate::stan::shipped_names;
 use crate::summary;
@@ -23,6 +25,8 @@ pub struct Saved {
     pub config: Config,
     /// Of unshuffle, Stan and the compiler, and the SHA-256 of the data file.
     pub versions: Map<String, Value>,
+    /// None for fits of older versions.
+    pub data: Option<DataSummary>,
     pub chains: Vec<ChainDraws>,
     pub summary: Vec<SummaryRow>,
     pub findings: Vec<Finding>,
@@ -42,7 +46,14 @@ pub struct Saved {
 /// A row of rows.csv, besides its links.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SavedRow {
+    /// As in the user's file.
+    pub number: usize,
     pub id: Option<String>,
+    pub block: Option<String>,
+    pub safe: Option<bool>,
+    /// That the link is right, before the fit.
+    pub match_probability: Option<f64>,
+    pub num_candidates: Option<usize>,
     pub response: f64,
     /// What the predictors beside it predict, and those of its best link.
     pub fitted: Option<[f64; 2]>,
@@ -64,12 +75,14 @@ impl Saved {
             Some(_) => read_rows(&folder.join("rows.csv"))?,
             None => Vec::new(),
         };
-        let predictive = folder.join("predictive.json");
+        let [predictive, data] = ["predictive.json", "data.json"].map(|name| folder.join(name));
         let predictive = predictive.exists().then(|| json(&predictive)).transpose()?;
+        let data = data.exists().then(|| json(&data)).transpose()?;
         Ok(Saved {
             folder: folder.to_path_buf(),
             versions: raw["versions"].as_object().cloned().unwrap_or_default(),
             estimates: compare::beside_fit(baselines, &summary, None).unwrap_or_default(),
+            data,
             chains,
             summary,
             findings,
@@ -83,15 +96,19 @@ impl Saved {
         })
     }
 
-    /// Of the data; unknown for a fit that kept its links and was killed.
+    /// Of the data; unknown for a fit of an older version that kept its links and was killed.
     pub fn num_rows(&self) -> Option<usize> {
         let saved = self.diagnostics["num_rows"].as_u64();
         let linked = self.links.as_ref().map(LinksSummary::num_rows);
-        linked.or(saved.map(|n| n as usize))
+        let of_data = self.data.as_ref().map(|data| data.num_rows);
+        linked.or(saved.map(|n| n as usize)).or(of_data)
     }
 
     /// The names of the columns of X.
     pub fn predictors(&self) -> Vec<&str> {
+        if let Some(data) = &self.data {
+            return data.predictor_names.iter().map(String::as_str).collect();
+        }
         let data = &self.config.data;
         let intercept = data.intercept.then_some(INTERCEPT);
         let names = data.predictors.iter().map(String::as_str);
@@ -123,9 +140,10 @@ impl Saved {
 
     /// How the user finds a row again: its number in her file, and her own name of it.
     pub fn row_label(&self, row: usize) -> String {
-        match &self.rows[row].id {
-            Some(id) if *id != (row + 1).to_string() => format!("{} ({id})", row + 1),
-            _ => (row + 1).to_string(),
+        let SavedRow { number, id, .. } = &self.rows[row];
+        match id {
+            Some(id) if *id != number.to_string() => format!("{number} ({id})"),
+            _ => number.to_string(),
         }
     }
 }
@@ -161,21 +179,21 @@ fn read_rows(path: &Path) -> Result<Vec<SavedRow>, ReportError> {
         path: path.to_path_buf(),
         name: "response".into(),
     })?;
-    let (id, fitted, best) = (column("id"), column("fitted"), column("fitted_best"));
+    let [row, id, block, safe] = ["row", "id", "block", "safe"].map(column);
+    let [given, candidates] = ["match_probability", "num_candidates"].map(column);
+    let [fitted, best] = ["fitted", "fitted_best"].map(column);
     let rows = reader.records().enumerate().map(|(index, record)| {
         let record = record.map_err(|error| malformed(error.to_string()))?;
-        let number = |k: usize| {
-            let parsed = record.get(k).and_then(|field| field.parse::<f64>().ok());
-            parsed.ok_or_else(|| {
-                malformed(format!(
-                    "`{}` of row {} is no number",
-                    &header[k],
-                    index + 1
-                ))
-            })
-        };
+        let text = |k: Option<usize>| k.and_then(|k| record.get(k)).map(String::from);
+        let number = |k: usize| parsed::<f64>(&record, &header, index, k).map_err(malformed);
+        let whole = |k: usize| parsed::<usize>(&record, &header, index, k).map_err(malformed);
         Ok(SavedRow {
-            id: id.and_then(|k| record.get(k)).map(String::from),
+            number: row.map(whole).transpose()?.unwrap_or(index + 1),
+            id: text(id),
+            block: text(block),
+            safe: text(safe).map(|safe| safe == "true"),
+            match_probability: given.map(number).transpose()?,
+            num_candidates: candidates.map(whole).transpose()?,
             response: number(response)?,
             fitted: match (fitted, best) {
                 (Some(fitted), Some(best)) => Some([number(fitted)?, number(best)?]),
@@ -184,4 +202,15 @@ fn read_rows(path: &Path) -> Result<Vec<SavedRow>, ReportError> {
         })
     });
     rows.collect()
+}
+
+/// Column `k` of the record at `index`, both from 0, or what is wrong with it.
+fn parsed<T: FromStr>(
+    record: &StringRecord,
+    header: &StringRecord,
+    index: usize,
+    k: usize,
+) -> Result<T, String> {
+    let field = record.get(k).and_then(|field| field.parse().ok());
+    field.ok_or_else(|| format!("`{}` of row {} is no number", &header[k], index + 1))
 }

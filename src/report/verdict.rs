@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::data_notes;
 use super::format::{count, percent, significant, with_spread};
 use super::saved::Saved;
 use crate::compare::{Estimate, UNSHUFFLE};
@@ -20,6 +21,8 @@ pub struct Verdict {
     pub problems: Vec<String>,
     /// What was found, in sentences.
     pub findings: Vec<String>,
+    /// What was done to the file on the way to the fit.
+    pub notes: Vec<String>,
 }
 
 impl Verdict {
@@ -41,7 +44,12 @@ impl Verdict {
         findings.extend(probably_wrong(saved));
         findings.extend(effect(saved));
         findings.push(agreement(saved));
-        Verdict { problems, findings }
+        let notes = saved.data.as_ref().map(|data| &data.notes);
+        Verdict {
+            problems,
+            findings,
+            notes: notes.map(data_notes::sentences).unwrap_or_default(),
+        }
     }
 
     /// As plain text, problems first.

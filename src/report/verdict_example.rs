@@ -8,7 +8,7 @@ use super::saved::{Saved, SavedRow};
 use crate::compare::{self, Estimate};
 use crate::config;
 use crate::draws::{ChainDraws, MovedRow};
-use crate::links_summary::LinksSummary;
+use crate::links_summary::{LinksSummary, RowNumbers};
 use crate::summary;
 
 /// What the made-up fit looks like; the default is a clean one with three mislinked rows of twenty.
@@ -81,7 +81,8 @@ impl Example {
         let file = Path::new("/fits/example/config.json");
         let config = config::parse(&config.to_string(), file, &[], &["linear"]).unwrap();
         let rows = summary::rows(&chains);
-        let links = LinksSummary::count(&links, self.num_rows);
+        let numbers: Vec<usize> = (1..=self.num_rows).collect();
+        let links = LinksSummary::count(&links, RowNumbers::new(&numbers));
         let mut findings = summary::findings(&chains, &rows);
         findings.extend(links.findings());
         let names =
@@ -104,6 +105,7 @@ impl Example {
         Saved {
             folder: "/fits/example".into(),
             versions: Map::new(),
+            data: None,
             estimates: compare::beside_fit(naive.collect(), &rows, None).unwrap(),
             rows: (0..self.num_rows).map(|row| self.row(row)).collect(),
             chains,
@@ -120,7 +122,12 @@ impl Example {
     fn row(&self, row: usize) -> SavedRow {
         let fitted = 1.0 + row as f64;
         SavedRow {
+            number: row + 1,
             id: self.id.map(|id| id(row)),
+            block: None,
+            safe: None,
+            match_probability: None,
+            num_candidates: None,
             response: fitted + 0.1,
             fitted: Some([fitted, fitted]),
         }

@@ -13,8 +13,8 @@ const MOST_ROWS: usize = 60;
 /// A link with less probability does not call for a place in the picture.
 const VISIBLE: f64 = 0.02;
 
-/// None where the file is too large to be drawn whole and no link deserves a picture.
-pub fn picture(links: &[RowLinks]) -> Option<Picture> {
+/// `number` is that of a row in the user's file. None where the file is too large to be drawn whole and no link deserves a picture.
+pub fn picture(links: &[RowLinks], number: &dyn Fn(usize) -> usize) -> Option<Picture> {
     let shown = shown(links);
     if shown.is_empty() {
         return None;
@@ -41,9 +41,9 @@ pub fn picture(links: &[RowLinks]) -> Option<Picture> {
             text: None,
         }));
     }
-    let names = || shown.iter().map(|row| (row + 1).to_string());
+    let names = || shown.iter().map(|row| number(*row).to_string());
     let title = "Posterior mean of the permutation matrix";
-    let figure = Figure::new(title, description(links, &shown)).panel(
+    let figure = Figure::new(title, description(links, &shown, number)).panel(
         Panel::new("")
             .x(Axis::categories(
                 "belongs to the predictors of row",
@@ -99,7 +99,7 @@ fn shown(links: &[RowLinks]) -> Vec<usize> {
     shown
 }
 
-fn description(links: &[RowLinks], shown: &[usize]) -> String {
+fn description(links: &[RowLinks], shown: &[usize], number: &dyn Fn(usize) -> usize) -> String {
     let strongest = shown.iter().filter_map(|&row| {
         let mut others = links[row]
             .partners
@@ -116,7 +116,14 @@ fn description(links: &[RowLinks], shown: &[usize]) -> String {
     let named: Vec<String> = strongest
         .iter()
         .take(5)
-        .map(|(row, column, p)| format!("row {} to row {} ({})", row + 1, column + 1, percent(*p)))
+        .map(|(row, column, p)| {
+            format!(
+                "row {} to row {} ({})",
+                number(*row),
+                number(*column),
+                percent(*p)
+            )
+        })
         .collect();
     if named.is_empty() {
         return "A heat map with its whole weight on the diagonal: no link was ever moved.".into();
@@ -138,7 +145,7 @@ mod tests {
     fn a_small_file_is_shown_whole() {
         let links: Vec<RowLinks> = (0..60).map(|k| row_links(k, &[])).collect();
         assert_eq!(shown(&links), (0..60).collect::<Vec<_>>());
-        let svg = picture(&links).unwrap().svg;
+        let svg = picture(&links, &|row| row + 1).unwrap().svg;
         assert!(svg.matches("<rect").count() > 3600);
         assert!(svg.contains("whole weight on the diagonal"));
     }
@@ -146,12 +153,12 @@ mod tests {
     #[test]
     fn of_a_large_file_only_what_moves_is_shown() {
         let mut links: Vec<RowLinks> = (0..200).map(|k| row_links(k, &[])).collect();
-        assert_eq!(picture(&links).map(|p| p.caption), None);
+        assert_eq!(picture(&links, &|row| row + 1).map(|p| p.caption), None);
         links[150] = row_links(150, &[(3, 0.6), (7, 0.01)]);
         links[3] = row_links(3, &[(150, 0.6)]);
         links[90] = row_links(90, &[(91, 0.019)]);
         assert_eq!(shown(&links), [3, 150]);
-        let picture = picture(&links).unwrap();
+        let picture = picture(&links, &|row| row + 1).unwrap();
         assert!(
             picture.svg.contains("row 151 to row 4 (60 %)"),
             "{}",

@@ -1,6 +1,10 @@
-//! The links: rows ranked by the probability of being wrong, the mean permutation matrix, and the fit before and after.
+//! The links: what was known of them, rows and blocks by the probability of being wrong, the mean permutation matrix, and the fit
+//! before and after.
 
 mod before_after;
+mod by_block;
+mod calibration;
+mod known;
 mod matrix;
 mod table;
 
@@ -10,6 +14,8 @@ use super::page::Picture;
 use super::saved::Saved;
 use crate::links_summary::RowLinks;
 
+use by_block::BlockTable;
+use calibration::Calibration;
 use table::LinksTable;
 
 /// Above this probability a row counts as moved.
@@ -17,10 +23,16 @@ const MOVED: f64 = 0.5;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Links {
+    /// What was known of the links before the fit, in sentences.
+    pub known: Vec<String>,
     pub table: LinksTable,
     pub matrix: Option<Picture>,
     /// None for a program without coefficients.
     pub before_after: Option<Picture>,
+    /// None where the data have no blocks.
+    pub blocks: Option<BlockTable>,
+    /// None where no match probabilities were given.
+    pub calibration: Option<Calibration>,
 }
 
 impl Links {
@@ -29,10 +41,14 @@ impl Links {
         let links = saved.links.as_ref()?;
         let rows: Vec<RowLinks> = (0..links.num_rows()).map(|row| links.row(row)).collect();
         let label = |row: usize| saved.row_label(row);
+        let number = |row: usize| saved.rows[row].number;
         Some(Links {
+            known: known::sentences(saved),
             table: LinksTable::new(&rows, &saved.rows, &label),
-            matrix: matrix::picture(&rows),
+            matrix: matrix::picture(&rows, &number),
             before_after: before_after::picture(&rows, &saved.rows, &label),
+            blocks: BlockTable::new(&rows, &saved.rows),
+            calibration: Calibration::new(saved, &rows),
         })
     }
 }
@@ -47,6 +63,7 @@ fn ranked(rows: &[RowLinks]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::page;
     use crate::report::saved::SavedRow;
 
     /// Rows with so much probability on so many columns; what is left is their own.
@@ -62,7 +79,12 @@ mod tests {
     /// Row k has the response k and is fitted as k + 0.25.
     pub fn saved_rows(links: &[RowLinks]) -> Vec<SavedRow> {
         let rows = links.iter().enumerate().map(|(k, row)| SavedRow {
+            number: k + 1,
             id: None,
+            block: None,
+            safe: None,
+            match_probability: None,
+            num_candidates: None,
             response: k as f64,
             fitted: Some([k, row.partners[0].0].map(|place| place as f64 + 0.25)),
         });
@@ -74,5 +96,34 @@ mod tests {
         let shares = [0.1, 0.9, 0.1, 0.95];
         let rows: Vec<RowLinks> = (0..4).map(|k| row_links(k, &[(9, shares[k])])).collect();
         assert_eq!(ranked(&rows), [3, 1, 0, 2]);
+    }
+
+    #[test]
+    fn what_was_known_is_on_the_page_and_stays_text() {
+        let plain = Saved::example(&[40, 40], 2).with_links(10);
+        let html = page::html(&plain);
+        for heading in [
+            "What was known",
+            "Wrong links by block",
+            "Were the given probabilities",
+        ] {
+            assert!(!html.contains(heading), "{heading}");
+        }
+        let mut known = plain.with_known();
+        known.rows[3].number = 40;
+        let html = page::html(&known);
+        for part in [
+            "<h3>What was known of the links</h3>",
+            "the rows stand in 4 blocks",
+            "<h3>Wrong links by block</h3>",
+            "&lt;a&gt;</th><td>4</td>",
+            "<h3>Were the given probabilities right?</h3>",
+            "By the given probabilities 2.2 of 10 links",
+            "3 rows of the file were left out because a value is missing: &lt;i&gt;income",
+            ">40 (id &lt;3&gt;) <small>",
+        ] {
+            assert!(html.contains(part), "{part}");
+        }
+        assert!(!html.contains("<a>") && !html.contains("<i>income"));
     }
 }

@@ -25,7 +25,7 @@ pub struct LinksTable {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Line {
-    /// From 1, as in the user's file.
+    /// As in the user's file.
     pub number: usize,
     pub id: String,
     pub response: String,
@@ -84,7 +84,7 @@ impl LinksTable {
                 is_itself: column == row,
             });
             Line {
-                number: row + 1,
+                number: values.number,
                 id: values.id.clone().unwrap_or_default(),
                 response: with_spread(values.response, spread),
                 fitted: values

@@ -1,10 +1,11 @@
 //! The number of moved rows and the mismatch rate, each beside its prior.
 
+use std::collections::HashMap;
+
 use super::grid_around;
-use crate::config;
 use crate::diagnostics::density;
 use crate::fit::prior_kind;
-use crate::permutation::{LinkSpace, Prior, log_gamma};
+use crate::permutation::{LinkFacts, LinkSpace, Prior, log_gamma};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::report::by_chain::{bare_axis, draws};
 use crate::report::format::{percent, significant};
@@ -19,25 +20,57 @@ const PRIOR: Series = Series(1);
 /// None where every link was kept.
 pub fn picture(saved: &Saved) -> Option<Picture> {
     let num_rows = saved.links.as_ref()?.num_rows();
-    let space = LinkSpace::free(num_rows);
-    let prior = Prior::new(prior_kind(saved.config.permutation.prior), space);
-    let (number, words) = number_panel(saved, &prior.num_moved_probabilities()?)?;
+    let prior = prior_of_num_moved(saved);
+    let (number, words) = number_panel(saved, num_rows, prior.as_deref())?;
     let rate = rate_panel(saved);
     let rate_words = rate.as_ref().map_or("", |_| {
         " Right: the density of the mismatch rate, the probability that a row is linked wrongly."
     });
     let figure = Figure::new("Moved rows, before and after seeing the data", &words);
     let figure = figure.columns(2).panel(number);
+    let has_prior = prior.is_some() || rate.is_some();
     let figure = rate.into_iter().fold(figure, Figure::panel);
-    let figure = figure.legend(POSTERIOR, "posterior").legend(PRIOR, "prior");
+    let figure = figure.legend(POSTERIOR, "posterior");
+    let figure = match has_prior {
+        true => figure.legend(PRIOR, "prior"),
+        false => figure,
+    };
+    let of_prior = prior.map_or("", |_| ", and what the prior thought of it");
     let caption = format!(
-        "How many rows a draw links elsewhere: the share of draws with each number, and what the prior thought of it.{rate_words} {words}"
+        "How many rows a draw links elsewhere: the share of draws with each number{of_prior}.{rate_words} {words}"
     );
     Some(Picture::new(&figure, caption))
 }
 
+/// P(d rows are moved) before the fit, for d = 0, 1, ...; None where it is not known.
+fn prior_of_num_moved(saved: &Saved) -> Option<Vec<f64>> {
+    let rows = &saved.rows;
+    // Which pairs were candidates is not saved, and their prior could not be summed anyway.
+    if rows.iter().any(|row| row.num_candidates.is_some()) {
+        return None;
+    }
+    let mut numbers = HashMap::new();
+    let blocks: Option<Vec<usize>> = rows
+        .iter()
+        .map(|row| {
+            let next = numbers.len();
+            Some(*numbers.entry(row.block.as_ref()?).or_insert(next))
+        })
+        .collect();
+    let safe: Option<Vec<bool>> = rows.iter().map(|row| row.safe).collect();
+    let matches: Option<Vec<f64>> = rows.iter().map(|row| row.match_probability).collect();
+    let facts = LinkFacts {
+        block_of_row: blocks.as_deref(),
+        safe: safe.as_deref(),
+        match_probability: matches.as_deref(),
+        candidates: None,
+    };
+    let space = LinkSpace::new(rows.len(), facts);
+    Prior::new(prior_kind(saved.config.permutation.prior), space).num_moved_probabilities()
+}
+
 /// A histogram over all chains with the prior's probabilities of the same numbers, and what it shows in words.
-fn number_panel(saved: &Saved, prior: &[f64]) -> Option<(Panel, String)> {
+fn number_panel(saved: &Saved, num_rows: usize, prior: Option<&[f64]>) -> Option<(Panel, String)> {
     let pooled = draws(saved, "n_moved").concat();
     let numbers: Vec<usize> = pooled
         .iter()
@@ -49,7 +82,7 @@ fn number_panel(saved: &Saved, prior: &[f64]) -> Option<(Panel, String)> {
     // A few numbers on both sides, so that a single bar is seen to be one.
     let first = low.saturating_sub(2 * width) / width * width;
     let num_bins = (high + 3 * width - first).div_ceil(width);
-    let num_bins = num_bins.min((prior.len() - first.min(prior.len() - 1)).div_ceil(width));
+    let num_bins = num_bins.min((num_rows + 1 - first.min(num_rows)).div_ceil(width));
     let mut counts = vec![0; num_bins];
     for number in &numbers {
         if let Some(count) = counts.get_mut((number - first) / width) {
@@ -62,11 +95,14 @@ fn number_panel(saved: &Saved, prior: &[f64]) -> Option<(Panel, String)> {
     let bars = (0..num_bins)
         .zip(shares)
         .map(|(bin, share)| (edge(bin), edge(bin + 1), share));
-    let line = (0..num_bins).map(|bin| {
-        let from = first + bin * width;
-        let within = &prior[from.min(prior.len())..(from + width).min(prior.len())];
-        let middle = (edge(bin) + edge(bin + 1)) / 2.0;
-        (middle, within.iter().sum::<f64>())
+    let line = prior.map(|prior| {
+        let points = (0..num_bins).map(|bin| {
+            let from = first + bin * width;
+            let within = &prior[from.min(prior.len())..(from + width).min(prior.len())];
+            let middle = (edge(bin) + edge(bin + 1)) / 2.0;
+            (middle, within.iter().sum::<f64>())
+        });
+        Mark::line(PRIOR, points.collect())
     });
     let label = match width {
         1 => "share of draws".into(),
@@ -76,15 +112,11 @@ fn number_panel(saved: &Saved, prior: &[f64]) -> Option<(Panel, String)> {
         .x(Axis::linear("moved rows").range(edge(0), edge(num_bins)))
         .y(Axis::linear(label))
         .mark(Mark::bars(POSTERIOR, bars.collect()))
-        .mark(Mark::line(PRIOR, line.collect()));
+        .marks(line);
     Some((panel, number_words(saved, prior, (low, high))))
 }
 
-fn number_words(saved: &Saved, prior: &[f64], (low, high): (usize, usize)) -> String {
-    let expected: f64 = prior.iter().enumerate().map(|(d, p)| d as f64 * p).sum();
-    let within: f64 = prior[low.min(prior.len())..(high + 1).min(prior.len())]
-        .iter()
-        .sum();
+fn number_words(saved: &Saved, prior: Option<&[f64]>, (low, high): (usize, usize)) -> String {
     let found = match saved.quantity("n_moved") {
         Some(row) => match (row.mean, row.q5, row.q95) {
             (Some(mean), Some(q5), Some(q95)) => format!(
@@ -95,8 +127,21 @@ fn number_words(saved: &Saved, prior: &[f64], (low, high): (usize, usize)) -> St
         },
         None => "the posterior could not be summarised".into(),
     };
+    let Some(prior) = prior else {
+        return format!(
+            "What the prior thought of these numbers is not drawn, because with such links it cannot be summed; {found}."
+        );
+    };
+    let expected: f64 = prior.iter().enumerate().map(|(d, p)| d as f64 * p).sum();
+    let within: f64 = prior[low.min(prior.len())..(high + 1).min(prior.len())]
+        .iter()
+        .sum();
+    let could = match saved.num_rows() == Some(prior.len() - 1) {
+        true => "",
+        false => " that can move",
+    };
     format!(
-        "The prior expected {} of {} rows to be moved, and gave a probability of {} to the numbers between {low} and {high} that the draws have; {found}.",
+        "The prior expected {} of {} rows{could} to be moved, and gave a probability of {} to the numbers between {low} and {high} that the draws have; {found}.",
         significant(expected, 3),
         prior.len() - 1,
         percent(within),
@@ -105,9 +150,7 @@ fn number_words(saved: &Saved, prior: &[f64], (low, high): (usize, usize)) -> St
 
 /// Only the beta-binomial prior has a rate.
 fn rate_panel(saved: &Saved) -> Option<Panel> {
-    let config::Prior::BetaBinomial { a, b } = saved.config.permutation.prior else {
-        return None;
-    };
+    let (a, b) = saved.config.permutation.prior.rate()?;
     let pooled = draws(saved, "mismatch_rate").concat();
     let around = grid_around(&pooled, NUM_POINTS)?;
     let (low, high) = (around[0].max(0.0), around[NUM_POINTS - 1].min(1.0));
@@ -150,6 +193,26 @@ fn reflected_density(draws: &[f64], grid: &[f64]) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn where_single_links_were_known_the_prior_of_their_number_is_not_drawn() {
+        let free = Saved::example(&[50, 50], 2).with_links(10);
+        let shown = picture(&free).unwrap();
+        assert!(
+            shown.caption.contains("The prior expected"),
+            "{}",
+            shown.caption
+        );
+        let restricted = picture(&free.with_known()).unwrap();
+        assert!(
+            restricted
+                .caption
+                .contains("is not drawn, because what was known of single links changes it"),
+            "{}",
+            restricted.caption
+        );
+        assert!(!restricted.caption.contains("The prior expected"));
+    }
 
     #[test]
     fn folding_back_keeps_the_whole_mass() {

@@ -129,6 +129,7 @@ fn compared(links: &LinksSummary, lengths: &[usize]) -> Vec<Compared> {
 mod tests {
     use super::*;
     use crate::draws::MovedRow;
+    use crate::links_summary::RowNumbers;
 
     #[test]
     fn opposite_certainties_are_shown_and_equal_ones_are_not() {
@@ -143,7 +144,10 @@ mod tests {
             });
             (num_draws, links.collect::<Vec<_>>())
         };
-        let links = LinksSummary::count(&[always(&[1, 2], 10), always(&[2], 30)], 3);
+        let links = LinksSummary::count(
+            &[always(&[1, 2], 10), always(&[2], 30)],
+            RowNumbers::new(&[1, 2, 3]),
+        );
         let compared = compared(&links, &[10, 30]);
         let shown = compared.iter().map(|c| (c.row, c.chain, c.own, c.others));
         let shown: Vec<_> = shown.collect();

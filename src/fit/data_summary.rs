@@ -1,0 +1,100 @@
+//! data.json: what was done to the user's file, and what was known of its links before the fit.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Dataset, Notes};
+use crate::permutation::LinkSpace;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DataSummary {
+    /// The columns of X, in the order of the coefficients.
+    pub predictor_names: Vec<String>,
+    pub notes: Notes,
+    pub num_rows: usize,
+    /// Rows that can be linked elsewhere at all.
+    pub num_movable: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub num_blocks: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub num_safe: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub num_candidate_pairs: Option<usize>,
+}
+
+impl DataSummary {
+    pub fn new(data: &Dataset, space: &LinkSpace) -> DataSummary {
+        let safe = data.safe.as_ref();
+        DataSummary {
+            predictor_names: data.predictor_names.clone(),
+            notes: data.notes.clone(),
+            num_rows: data.num_rows(),
+            num_movable: space.num_movable(),
+            num_blocks: data.blocks.as_ref().map(|blocks| blocks.labels.len()),
+            num_safe: safe.map(|safe| safe.iter().filter(|safe| **safe).count()),
+            num_candidate_pairs: data.candidates.as_ref().map(Vec::len),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+    use serde_json::json;
+
+    use super::*;
+    use crate::data::{Blocks, Candidate, Reference};
+    use crate::fit::link_space;
+
+    fn data() -> Dataset {
+        Dataset::new(vec!["x".into()], Array2::zeros((5, 1)), vec![0.0; 5])
+    }
+
+    fn summary(data: &Dataset) -> DataSummary {
+        DataSummary::new(data, &link_space(data))
+    }
+
+    #[test]
+    fn what_does_not_apply_is_left_out() {
+        let summary = DataSummary::new(&data(), &LinkSpace::free(5));
+        let value = serde_json::to_value(&summary).unwrap();
+        let expected = json!({
+            "predictor_names": ["x"],
+            "notes": {"references": [], "num_dropped": 0, "missing": [], "num_unlinked": 0},
+            "num_rows": 5,
+            "num_movable": 5,
+        });
+        assert_eq!(value, expected);
+        assert_eq!(
+            serde_json::from_value::<DataSummary>(value).unwrap(),
+            summary
+        );
+    }
+
+    #[test]
+    fn restrictions_are_counted_together() {
+        let mut data = data();
+        data.blocks = Some(Blocks {
+            of_row: vec![0, 0, 1, 0, 0],
+            labels: vec!["a".into(), "b".into()],
+        });
+        assert_eq!(summary(&data).num_movable, 4);
+        data.safe = Some(vec![true, false, false, false, false]);
+        assert_eq!(summary(&data).num_movable, 3);
+        let candidate = |row, partner| Candidate {
+            row,
+            partner,
+            weight: 1.0,
+        };
+        data.candidates = Some(vec![candidate(1, 3), candidate(3, 1), candidate(2, 1)]);
+        data.notes.references = vec![Reference {
+            column: "sector".into(),
+            level: "other".into(),
+        }];
+        let value = serde_json::to_value(summary(&data)).unwrap();
+        let expected = json!({"num_rows": 5, "num_movable": 2, "num_blocks": 2, "num_safe": 1, "num_candidate_pairs": 3});
+        for (key, number) in expected.as_object().unwrap() {
+            assert_eq!(&value[key], number, "{key}");
+        }
+        assert_eq!(value["notes"]["references"][0]["level"], "other");
+    }
+}

@@ -1,0 +1,135 @@
+//! What was known of the links before the fit: blocks, safe rows, candidates and match probabilities, in sentences.
+
+use crate::diagnostics::quantile;
+use crate::report::format::{count, significant};
+use crate::report::saved::{Saved, SavedRow};
+
+/// One sentence for each thing that was known; none where every row could be linked anywhere.
+pub fn sentences(saved: &Saved) -> Vec<String> {
+    let data = &saved.config.data;
+    let of_column = |name: &Option<String>| match name {
+        Some(name) => format!("the column `{name}`"),
+        None => "the data".into(),
+    };
+    let mut sentences = Vec::new();
+    sentences.extend(blocks(&saved.rows, &of_column(&data.block)));
+    sentences.extend(safe(&saved.rows, &of_column(&data.safe)));
+    sentences.extend(candidates(&saved.rows));
+    sentences.extend(probabilities(
+        &saved.rows,
+        &of_column(&data.match_probability),
+    ));
+    let movable = saved.data.as_ref().map(|data| data.num_movable);
+    if let Some(movable) = movable.filter(|_| !sentences.is_empty()) {
+        sentences.push(format!(
+            "Of {} {movable} could be linked elsewhere at all.",
+            count(saved.rows.len(), "row")
+        ));
+    }
+    sentences
+}
+
+fn blocks(rows: &[SavedRow], column: &str) -> Vec<String> {
+    let labels: Option<Vec<&str>> = rows.iter().map(|row| row.block.as_deref()).collect();
+    let Some(mut labels) = labels.filter(|labels| !labels.is_empty()) else {
+        return Vec::new();
+    };
+    labels.sort_unstable();
+    let sizes = labels
+        .chunk_by(|a, b| a == b)
+        .map(|block| block.len() as f64);
+    let sizes: Vec<f64> = sizes.collect();
+    let alone = sizes.iter().filter(|size| **size == 1.0).count();
+    let at = |probability: f64| quantile(&sizes, probability).unwrap_or(f64::NAN);
+    let mut sentences = vec![
+        format!(
+            "By {column} the rows stand in {}, and a row could only be linked inside its own.",
+            count(sizes.len(), "block")
+        ),
+        format!(
+            "The smallest block has {}, the largest {}, and the median is {}.",
+            count(at(0.0) as usize, "row"),
+            at(1.0),
+            at(0.5)
+        ),
+    ];
+    match alone {
+        0 => {}
+        1 => sentences.push("1 row is alone in its block, so its link stayed as it is.".into()),
+        many => sentences.push(format!(
+            "{many} rows are alone in their block, so their links stayed as they are."
+        )),
+    }
+    sentences
+}
+
+fn safe(rows: &[SavedRow], column: &str) -> Option<String> {
+    let safe: Vec<bool> = rows.iter().filter_map(|row| row.safe).collect();
+    let number = safe.iter().filter(|safe| **safe).count();
+    (!safe.is_empty()).then(|| match number {
+        0 => format!("No row is marked as safe by {column}."),
+        1 => format!("1 row is marked as safe by {column}, so its link stayed as it is."),
+        many => format!(
+            "{many} rows are marked as safe by {column}, so their links stayed as they are."
+        ),
+    })
+}
+
+fn candidates(rows: &[SavedRow]) -> Option<String> {
+    let numbers: Option<Vec<usize>> = rows.iter().map(|row| row.num_candidates).collect();
+    let numbers = numbers.filter(|numbers| !numbers.is_empty())?;
+    let (sum, most): (usize, usize) = (numbers.iter().sum(), *numbers.iter().max()?);
+    let none = numbers.iter().filter(|number| **number == 0).count();
+    Some(format!(
+        "There are {}, on average {} a row and at most {most}{}.",
+        count(sum, "candidate pair"),
+        significant(sum as f64 / numbers.len() as f64, 2),
+        match none {
+            0 => String::new(),
+            1 => "; 1 row has none, so its link stayed as it is".into(),
+            many => format!("; {many} rows have none, so their links stayed as they are"),
+        }
+    ))
+}
+
+fn probabilities(rows: &[SavedRow], column: &str) -> Option<String> {
+    let given: Option<Vec<f64>> = rows.iter().map(|row| row.match_probability).collect();
+    let given = given.filter(|given| !given.is_empty())?;
+    let wrong: f64 = given.iter().map(|p| 1.0 - p).sum();
+    let end = |pick: fn(f64, f64) -> f64| given.iter().copied().reduce(pick);
+    Some(format!(
+        "By {column} each link is right with a probability between {} and {}, so that {wrong:.1} of {} were expected to be wrong.",
+        significant(end(f64::min)?, 3),
+        significant(end(f64::max)?, 3),
+        count(given.len(), "link"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_restrictions_has_nothing_to_say() {
+        let saved = Saved::example(&[20, 20], 2).with_links(10);
+        assert!(sentences(&saved).is_empty());
+    }
+
+    #[test]
+    fn each_restriction_is_told() {
+        let mut saved = Saved::example(&[20, 20], 2).with_links(10).with_known();
+        saved.config.data.block = Some("region".into());
+        assert_eq!(
+            sentences(&saved),
+            [
+                "By the column `region` the rows stand in 4 blocks, and a row could only be linked inside its own.",
+                "The smallest block has 1 row, the largest 4, and the median is 2.5.",
+                "1 row is alone in its block, so its link stayed as it is.",
+                "2 rows are marked as safe by the data, so their links stayed as they are.",
+                "There are 16 candidate pairs, on average 1.6 a row and at most 2; 2 rows have none, so their links stayed as they are.",
+                "By the data each link is right with a probability between 0.600 and 0.960, so that 2.2 of 10 links were expected to be wrong.",
+                "Of 10 rows 7 could be linked elsewhere at all.",
+            ]
+        );
+    }
+}
