@@ -188,8 +188,8 @@ fn bad_formulas_say_where() {
 fn too_many_terms_are_refused_before_they_are_made() {
     let columns: Vec<String> = (1..=30).map(|k| format!("c{k}")).collect();
     for (text, at) in [
-        (format!("y ~ ({})^30", columns.join(" + ")), 172),
-        (format!("y ~ {}", columns.join("*")), 44),
+        (format!("y ~ ({})^30", columns.join(" + ")), 176),
+        (format!("y ~ {}", columns.join("*")), 36),
     ] {
         let message = formula(&text).unwrap_err().to_string();
         let end = format!(
