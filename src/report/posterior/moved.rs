@@ -42,15 +42,18 @@ pub fn picture(saved: &Saved) -> Option<Picture> {
 
 /// P(d rows are moved) before the fit, for d = 0, 1, ...; None where it depends on more than the number of rows.
 fn prior_of_num_moved(saved: &Saved) -> Option<Vec<f64>> {
-    let prior = saved.config.permutation.prior;
+    let num_rows = saved.links.as_ref()?.num_rows();
     let restricted = saved.rows.iter().any(|row| {
         row.block.is_some()
             || row.safe.is_some()
             || row.num_candidates.is_some()
             || row.match_probability.is_some()
     });
-    let prior = Prior::new(prior_kind(prior), saved.links.as_ref()?.num_rows());
-    (!restricted).then(|| prior.num_moved_probabilities())
+    if restricted {
+        return None;
+    }
+    let kind = prior_kind(saved.config.permutation.prior);
+    Some(Prior::new(kind, num_rows).num_moved_probabilities())
 }
 
 /// A histogram over all chains with the prior's probabilities of the same numbers, and what it shows in words.
