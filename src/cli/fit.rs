@@ -12,7 +12,7 @@ use super::{ToolchainArgs, default_threads, saved};
 use crate::baseline::Baseline;
 use crate::compare;
 use crate::config;
-use crate::data::{Dataset, Notes};
+use crate::data::Notes;
 use crate::diagnostics::Finding;
 use crate::fit::{Prepared, check_output, prepare_with, read_data};
 use crate::report;
@@ -102,7 +102,7 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         data.x.ncols(),
         data.predictor_names.join(", ")
     );
-    for line in what_was_done(data) {
+    for line in what_was_done(&prepared) {
         println!("{line}");
     }
     println!(
@@ -111,14 +111,16 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         prepared.model.dim(),
         prepared.model.output_names().len()
     );
+    warn_of_unreachable_links(&prepared);
     println!("stan     {}", prepared.toolchain);
     println!("output   {}", tidy(&prepared.config.output));
     println!("Everything is ready to fit.");
     Ok(())
 }
 
-/// What happened to the user's files on the way to the data set.
-fn what_was_done(data: &Dataset) -> Vec<String> {
+/// What happened to the user's files on the way to the data set, and which links are possible.
+fn what_was_done(prepared: &Prepared) -> Vec<String> {
+    let (data, space) = (&prepared.data, prepared.prior.space());
     let Notes {
         references,
         num_dropped,
@@ -154,7 +156,29 @@ fn what_was_done(data: &Dataset) -> Vec<String> {
             candidates.len()
         ));
     }
+    if !space.is_free() {
+        let num_groups = space.num_groups();
+        lines.push(format!(
+            "links    {} of {} rows can move, in {num_groups} {}",
+            space.num_movable(),
+            space.num_rows(),
+            if num_groups == 1 { "group" } else { "groups" }
+        ));
+    }
     lines
+}
+
+/// Swaps of two rows cannot follow a cycle of three that candidate pairs allow when they allow none of two.
+fn warn_of_unreachable_links(prepared: &Prepared) {
+    let by_swaps = matches!(
+        prepared.config.permutation.update,
+        config::Update::Checkerboard { .. }
+    );
+    if by_swaps && prepared.data.candidates.is_some() {
+        eprintln!(
+            "warning: data.candidates may allow links that swaps of two rows cannot reach; permutation.update {{\"name\": \"active_set\"}} reaches all of them"
+        );
+    }
 }
 
 fn plural(num_rows: usize) -> &'static str {
@@ -166,6 +190,12 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let truth = args.truth.as_deref().map(compare::read_truth).transpose()?;
     check_output(&config.output, args.force)?;
     let prepared = prepare_from(&args.config, config)?;
+    warn_of_unreachable_links(&prepared);
+    if !args.quiet {
+        what_was_done(&prepared)
+            .iter()
+            .for_each(|line| eprintln!("{line}"));
+    }
     let comparable = compare::has_coefficients(&prepared.data, prepared.model.output_names());
     if args.compare && !comparable {
         eprintln!(
