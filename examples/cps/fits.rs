@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use super::page::HEADER;
 use anyhow::Context;
 use rand::seq::index;
 use rand_distr::{Binomial, Distribution};
@@ -118,16 +119,7 @@ pub fn write(path: &Path, repeats: u64) -> anyhow::Result<()> {
     };
     let compiler = compiler()?;
     let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record([
-        "rate",
-        "repeat",
-        "method",
-        "error",
-        "education",
-        "share_moved",
-        "r_hat",
-        "seconds",
-    ])?;
+    csv.write_record(HEADER)?;
     let education = unharmed
         .predictor_names
         .iter()

@@ -19,7 +19,7 @@ const ERROR: usize = 3;
 const EDUCATION: usize = 4;
 const SHARE_MOVED: usize = 5;
 const R_HAT: usize = 6;
-const HEADER: [&str; 8] = [
+pub const HEADER: [&str; 8] = [
     "rate",
     "repeat",
     "method",
@@ -53,7 +53,7 @@ impl Results {
     fn read(path: &Path) -> anyhow::Result<Results> {
         let mut reader = csv::Reader::from_path(path)?;
         ensure!(
-            reader.headers()? == &HEADER[..],
+            *reader.headers()? == HEADER[..],
             "other columns than these: {HEADER:?}"
         );
         Ok(Results(reader.records().collect::<Result<_, _>>()?))

@@ -41,6 +41,13 @@ struct Node {
     rate: f64,
 }
 
+impl Node {
+    #[inline]
+    fn log_integrand(&self, num_moved: usize) -> f64 {
+        self.log_base + num_moved as f64 * self.logit
+    }
+}
+
 impl Rate {
     pub fn new(a: f64, b: f64, group_sizes: impl Iterator<Item = usize>) -> Self {
         let mut by_size = std::collections::BTreeMap::<usize, usize>::new();
@@ -121,39 +128,30 @@ impl Rate {
         let log_beta = log_gamma(self.a) + log_gamma(self.b) - log_gamma(self.a + self.b);
         let log_step = -((self.nodes.len() + 1) as f64).ln();
         let log_weight = |d: usize| {
-            let d = d as f64;
-            let value = |node: &Node| node.log_base + d * node.logit;
-            let largest = self
+            let largest = self.largest(d);
+            let terms = self
                 .nodes
                 .iter()
-                .map(value)
-                .fold(f64::NEG_INFINITY, f64::max);
-            let terms = self.nodes.iter().map(|node| value(node) - largest);
+                .map(|node| node.log_integrand(d) - largest);
             let sum: f64 = terms.filter(|term| *term > -NEGLIGIBLE).map(f64::exp).sum();
             largest + sum.ln() + log_step - log_beta
         };
         (0..=self.num_movable).map(log_weight).collect()
     }
 
+    fn largest(&self, num_moved: usize) -> f64 {
+        let values = self.nodes.iter().map(|node| node.log_integrand(num_moved));
+        values.fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// r given d moved rows: from the density interpolated between the nodes, corrected by rejection.
     pub fn draw<R: Rng + ?Sized>(&self, num_moved: usize, rng: &mut R) -> f64 {
-        let d = num_moved as f64;
-        let value = |node: &Node| node.log_base + d * node.logit;
-        let largest = self
-            .nodes
-            .iter()
-            .map(value)
-            .fold(f64::NEG_INFINITY, f64::max);
-        let density = |k: usize| match self.nodes.get(k.wrapping_sub(1)) {
-            Some(node) => (value(node) - largest).exp(),
-            None => 0.0,
-        };
+        let largest = self.largest(num_moved);
+        let height = |node: &Node| (node.log_integrand(num_moved) - largest).exp();
+        // Place 0 and the last one are the ends, where the integrand vanishes.
+        let density = |place: usize| self.nodes.get(place.wrapping_sub(1)).map_or(0.0, height);
         let num_cells = self.nodes.len() + 1;
-        let total: f64 = self
-            .nodes
-            .iter()
-            .map(|node| (value(node) - largest).exp())
-            .sum();
+        let total: f64 = self.nodes.iter().map(height).sum();
         loop {
             // Cell k lies between places k and k + 1; its mass is the mean of its two ends.
             let mut left = rng.random::<f64>() * total;
@@ -167,7 +165,7 @@ impl Rate {
             let inside = linear(ends, rng);
             let node = self.node((cell as f64 + inside) / num_cells as f64);
             let interpolated = ends.0 + inside * (ends.1 - ends.0);
-            let ratio = (value(&node) - largest).exp() / interpolated;
+            let ratio = height(&node) / interpolated;
             if rng.random::<f64>() * MARGIN < ratio {
                 return node.rate;
             }

@@ -13,6 +13,7 @@ use super::provenance::{Provenance, model_name};
 use super::saved::Saved;
 use super::trust::Trust;
 use super::verdict::Verdict;
+use crate::data::INTERCEPT;
 use crate::plot::{self, Figure};
 
 /// A figure of the page, with the sentence below it; the page has the style of all its figures once.
@@ -100,7 +101,9 @@ fn subtitle(saved: &Saved) -> String {
     let config = &saved.config;
     let mut parts = Vec::new();
     parts.extend(saved.num_rows().map(|n| format!("n = {n}")));
-    parts.push(count(config.data.predictors.len(), "predictor"));
+    let names = saved.predictors();
+    let num_predictors = names.iter().filter(|name| **name != INTERCEPT).count();
+    parts.push(count(num_predictors, "predictor"));
     let model = model_name(config);
     parts.push(match &saved.links {
         Some(_) => format!("{model} ({})", config.model.family()),
