@@ -168,13 +168,19 @@ fn what_was_done(prepared: &Prepared) -> Vec<String> {
     lines
 }
 
-/// Swaps of two rows cannot follow a cycle of three that candidate pairs allow when they allow none of two.
+/// Links that the config cannot find, though it asks for them.
 fn warn_of_unreachable_links(prepared: &Prepared) {
-    let by_swaps = matches!(
-        prepared.config.permutation.update,
-        config::Update::Checkerboard { .. }
-    );
-    if by_swaps && prepared.data.candidates.is_some() {
+    let update = prepared.config.permutation.update;
+    let has_candidates = prepared.data.candidates.is_some();
+    if update != config::Update::None && prepared.prior.space().num_movable() == 0 {
+        let why = if has_candidates {
+            "in data.candidates the row whose place is taken must have a candidate too, until the circle closes"
+        } else {
+            "every row is safe or alone in its block"
+        };
+        eprintln!("warning: no row can be linked elsewhere, so every link stays: {why}");
+    } else if has_candidates && matches!(update, config::Update::Checkerboard { .. }) {
+        // They may allow a cycle of three rows where they allow none of two.
         eprintln!(
             "warning: data.candidates may allow links that swaps of two rows cannot reach; permutation.update {{\"name\": \"active_set\"}} reaches all of them"
         );
