@@ -75,14 +75,14 @@ const METHODS: [Method; 9] = [
         ..PLAIN
     },
     Method {
-        name: "safe rows, audit, blocks: stratum",
+        name: "all three",
         block: Some("stratum"),
         safe: true,
         audit: true,
         ..PLAIN
     },
     Method {
-        name: "the same with student_t",
+        name: "all three, student_t",
         model: "student_t",
         block: Some("stratum"),
         safe: true,
