@@ -180,7 +180,7 @@ fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<S
     let parameter = match family {
         Family::AsymmetricLaplace { tau } => Some(("tau", tau)),
         Family::StudentT { nu } => Some(("nu", nu)),
-        Family::Gaussian | Family::Stan => None,
+        Family::Gaussian | Family::Poisson | Family::Logistic | Family::Stan => None,
     };
     if let Some((name, value)) = parameter {
         entries.entry(name).or_insert(json!(value));
