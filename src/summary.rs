@@ -7,6 +7,7 @@ use ndarray::ArrayView1;
 use serde::Deserialize;
 
 use crate::chain::Drift;
+use crate::config::ResponseKind;
 use crate::data::Dataset;
 use crate::diagnostics::{ChainRecord, Finding, RunRecord, SummaryRow, Worst, check, summarize};
 use crate::draws::ChainDraws;
@@ -43,15 +44,16 @@ fn reported_name(column: &str) -> Option<&str> {
     }
 }
 
-/// X times the posterior mean of `beta`; None for a program without one `beta` for each column of X.
-pub fn fitted_values(rows: &[SummaryRow], data: &Dataset) -> Option<Vec<f64>> {
+/// The mean of each response at the posterior mean of `beta`, as `kind` has it of X times beta; None for a program without one `beta` for each column of X.
+pub fn fitted_values(rows: &[SummaryRow], data: &Dataset, kind: ResponseKind) -> Option<Vec<f64>> {
     let beta: Option<Vec<f64>> = (1..=data.x.ncols())
         .map(|k| {
             let name = format!("beta.{k}");
             rows.iter().find(|row| row.name == name)?.mean
         })
         .collect();
-    Some(data.x.dot(&ArrayView1::from(&beta?)).to_vec())
+    let linear = data.x.dot(&ArrayView1::from(&beta?));
+    Some(linear.iter().map(|&linear| kind.mean(linear)).collect())
 }
 
 /// Chains, by number, whose warm-up ended before their links had settled.

@@ -218,9 +218,7 @@ impl<'de> Deserialize<'de> for Family {
                 let nu = needed(nu, "nu")?;
                 Ok(Family::StudentT { nu })
             }
-            FamilyName::Poisson => {
-                refuse("poisson", &[has_tau, has_nu]).map(|()| Family::Poisson)
-            }
+            FamilyName::Poisson => refuse("poisson", &[has_tau, has_nu]).map(|()| Family::Poisson),
             FamilyName::Logistic => {
                 refuse("logistic", &[has_tau, has_nu]).map(|()| Family::Logistic)
             }

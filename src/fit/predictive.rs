@@ -99,7 +99,7 @@ impl Prepared {
             .collect();
         let scale = value("sigma2").map(f64::sqrt).or_else(|| value("sigma"))?;
         let means = self.data.x.dot(&ArrayView1::from(&beta?));
-        let responses = means.iter().map(|mean| mean + scale * errors.sample(rng));
+        let responses = means.iter().map(|mean| errors.respond(*mean, scale, rng));
         Some(responses.collect())
     }
 }

@@ -17,7 +17,8 @@ const STAN_RADIUS: f64 = 2.0;
 /// A point with a finite log density for `chain`, given the response in the order of its links.
 ///
 /// With `Init::Auto`, programs that have `vector[D] beta` and `sigma2` or `sigma` start within two standard errors of
-/// least squares; all else starts as in Stan.
+/// least squares. Those with `beta` alone start where every |x'beta| is at most 2: it may be a log or log odds, which
+/// Stan's own start makes huge where a predictor is large. All else starts as in Stan.
 pub fn initial_values(
     model: &StanModel,
     init: &Init,
@@ -37,14 +38,14 @@ pub fn initial_values(
         Init::Values(values) => start(values.clone(), STAN_RADIUS),
         Init::File(_) => unreachable!("a file of values is read before sampling"),
         Init::Auto => {
-            let guess = near_least_squares(model, data, aligned, rng);
+            let guess = guess(model, data, aligned, rng);
             start(guess, STAN_RADIUS).or_else(|_| start(Map::new(), STAN_RADIUS))
         }
     };
     point.map_err(|message| ModelError::Initial { chain, message })
 }
 
-fn near_least_squares(
+fn guess(
     model: &StanModel,
     data: &Dataset,
     aligned: &[f64],
@@ -53,10 +54,32 @@ fn near_least_squares(
     let names = model.theta_names();
     let num_beta = names.iter().filter(|n| n.starts_with("beta.")).count();
     let has = |name: &str| names.iter().any(|known| known == name);
-    let mut values = Map::new();
-    if num_beta != data.x.ncols() || !(has("sigma2") || has("sigma")) {
-        return values;
+    if num_beta != data.x.ncols() {
+        Map::new()
+    } else if has("sigma2") || has("sigma") {
+        near_least_squares(data, aligned, rng)
+    } else {
+        Map::from_iter([("beta".into(), json!(small_coefficients(data, rng)))])
     }
+}
+
+fn small_coefficients(data: &Dataset, rng: &mut impl rand::Rng) -> Vec<f64> {
+    let share = STAN_RADIUS / data.x.ncols() as f64;
+    let columns = data.x.columns().into_iter();
+    columns
+        .map(|column| {
+            let largest = column.fold(0.0, |largest: f64, x| largest.max(x.abs()));
+            rng.random_range(-share..share) / largest.max(f64::MIN_POSITIVE)
+        })
+        .collect()
+}
+
+fn near_least_squares(
+    data: &Dataset,
+    aligned: &[f64],
+    rng: &mut impl rand::Rng,
+) -> Map<String, Value> {
+    let mut values = Map::new();
     let fit = least_squares(data.x.view(), aligned);
     let mut normal = || -> f64 { StandardNormal.sample(rng) };
     let beta: Vec<f64> = fit

@@ -160,8 +160,9 @@ impl FamilyLogLik {
         let num_rows = response.len();
         let mut response_order: Vec<usize> = (0..num_rows).collect();
         response_order.sort_by(|&i, &j| response[i].total_cmp(&response[j]));
-        let of_responses =
-            |value: &dyn Fn(f64) -> f64| -> Vec<f64> { response.iter().map(|&y| value(y)).collect() };
+        let of_responses = |value: &dyn Fn(f64) -> f64| -> Vec<f64> {
+            response.iter().map(|&y| value(y)).collect()
+        };
         let log_marginal = log_marginal(family, &response);
         Self {
             location: of_responses(&|y| family.location(y)),
@@ -235,7 +236,9 @@ fn log_marginal(family: Family, response: &[f64]) -> Vec<f64> {
     let sd = if variance > 0.0 { variance.sqrt() } else { 1.0 };
     let density = |&value: &f64| match family {
         Family::Poisson if variance > mean => log_negative_binomial(value, mean, variance),
-        Family::Poisson => Family::Poisson.log_density(value, mean.max(f64::MIN_POSITIVE).ln(), 1.0),
+        Family::Poisson => {
+            Family::Poisson.log_density(value, mean.max(f64::MIN_POSITIVE).ln(), 1.0)
+        }
         Family::Logistic if value == 1.0 => mean.ln(),
         Family::Logistic => (1.0 - mean).ln(),
         _ => Family::Gaussian.log_density(value, mean, sd),
