@@ -34,17 +34,20 @@ pub fn rows(chains: &[ChainDraws]) -> Vec<SummaryRow> {
         .collect()
 }
 
-/// Of the sampler's own columns only those that estimate something are reported, under plain names.
+/// Of the sampler's own columns only those that estimate something are reported, under plain names. `log_lik` is there
+/// for the links and for `loo`, not to be estimated: one line for each row would bury the rest.
 fn reported_name(column: &str) -> Option<&str> {
     match column {
         "lp__" => Some(column),
         "n_moved__" => Some("n_moved"),
         "mismatch_rate__" => Some("mismatch_rate"),
+        _ if column.split('.').next() == Some("log_lik") => None,
         _ => (!column.ends_with("__")).then_some(column),
     }
 }
 
-/// The mean of each response at the posterior mean of `beta`, as `kind` has it of X times beta; None for a program without one `beta` for each column of X.
+/// The mean of each response at the posterior mean of `beta`, as `kind` has it of X times beta; None for a program
+/// without one `beta` for each column of X.
 pub fn fitted_values(rows: &[SummaryRow], data: &Dataset, kind: ResponseKind) -> Option<Vec<f64>> {
     let beta: Option<Vec<f64>> = (1..=data.x.ncols())
         .map(|k| {
@@ -109,6 +112,19 @@ pub fn findings(chains: &[ChainDraws], rows: &[SummaryRow]) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_log_likelihood_of_each_row_is_not_reported() {
+        let names = [
+            "beta.1",
+            "log_lik.1",
+            "log_lik",
+            "log_likelihood",
+            "energy__",
+        ];
+        let reported = names.map(|name| reported_name(name).is_some());
+        assert_eq!(reported, [true, false, false, true, false]);
+    }
 
     #[test]
     fn drift_is_found_again_in_the_saved_diagnostics() {

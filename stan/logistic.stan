@@ -18,7 +18,7 @@ parameters {
 }
 model {
   vector[N] eta = X * beta;        // log odds of a 1
-  beta ~ normal(0, 5);
+  beta ~ normal(0, 2.5);
   target += alpha * (dot_product(y, eta) - sum(log1p_exp(eta)));
 }
 generated quantities {

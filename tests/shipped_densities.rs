@@ -123,8 +123,7 @@ fn generated(
     outputs.split_off(first)
 }
 
-/// The density of a generalised linear model with `beta ~ normal(0, 5)`, and its `log_lik`. Of counts, the program may
-/// leave out their factorials.
+/// The density of a generalised linear model, and its `log_lik`. Of counts, the program may leave out their factorials.
 fn check_generalised(
     name: &str,
     positive: &[f64],
@@ -137,7 +136,8 @@ fn check_generalised(
         .zip(fitted())
         .map(|(&y, eta)| log_mass(y, eta))
         .collect();
-    let beta: f64 = BETA.iter().map(|b| normal(*b, 25.0)).sum();
+    let variance = if name == "logistic" { 6.25 } else { 25.0 };
+    let beta: f64 = BETA.iter().map(|b| normal(*b, variance)).sum();
     // Gamma(2, 0.1).
     let others = positive.iter().map(|v| 0.01f64.ln() + v.ln() - 0.1 * v);
     let factorials: f64 = match name {

@@ -233,8 +233,7 @@ fn agreement(
     for _ in 0..NUM_POINTS {
         points.push(initial_values(
             model,
-            &config.sampler.init,
-            (&config.model.response, &data.response),
+            config,
             data,
             1,
             &mut rng,

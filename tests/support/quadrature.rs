@@ -11,7 +11,7 @@ pub enum Law {
     Gamma,
 }
 
-/// Range and number of points of beta, whose prior is normal(0, 5)...
+/// Range and number of points of beta, whose prior is normal...
 const BETA: (f64, f64, usize) = (-28.0, 28.0, 2400);
 /// ...and of the log of phi or shape, whose prior is gamma(2, 0.1).
 const LOG_OTHER: (f64, f64, usize) = (-9.0, 6.0, 240);
@@ -26,6 +26,10 @@ pub struct Posterior {
 }
 
 impl Law {
+    fn prior_sd(self) -> f64 {
+        if self == Law::Logistic { 2.5 } else { 5.0 }
+    }
+
     fn other(self) -> Option<&'static str> {
         match self {
             Law::Poisson | Law::Logistic => None,
@@ -83,7 +87,7 @@ impl Posterior {
                         matrix[i * n + j] = alpha * law.log_mass(y[i], x[j] * beta, other);
                     }
                 }
-                let common = log_other - beta * beta / 50.0;
+                let common = log_other - 0.5 * (beta / law.prior_sd()).powi(2);
                 for (k, pi) in posterior.permutations.iter().enumerate() {
                     let sum: f64 = pi.iter().enumerate().map(|(i, j)| matrix[i * n + j]).sum();
                     let log_weight = common + sum + log_links[k];
