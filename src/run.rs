@@ -72,8 +72,7 @@ impl Run<'_> {
         let response = &self.data.response;
         let theta = initial_values(
             self.model,
-            &self.config.sampler.init,
-            (&self.config.model.response, response),
+            self.config,
             self.data,
             id,
             &mut rng,

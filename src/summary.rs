@@ -7,6 +7,7 @@ use ndarray::ArrayView1;
 use serde::Deserialize;
 
 use crate::chain::Drift;
+use crate::config::ResponseKind;
 use crate::data::Dataset;
 use crate::diagnostics::{ChainRecord, Finding, RunRecord, SummaryRow, Worst, check, summarize};
 use crate::draws::ChainDraws;
@@ -33,25 +34,29 @@ pub fn rows(chains: &[ChainDraws]) -> Vec<SummaryRow> {
         .collect()
 }
 
-/// Of the sampler's own columns only those that estimate something are reported, under plain names.
+/// Of the sampler's own columns only those that estimate something are reported, under plain names. `log_lik` is there
+/// for the links and for `loo`, not to be estimated: one line for each row would bury the rest.
 fn reported_name(column: &str) -> Option<&str> {
     match column {
         "lp__" => Some(column),
         "n_moved__" => Some("n_moved"),
         "mismatch_rate__" => Some("mismatch_rate"),
+        _ if column.split('.').next() == Some("log_lik") => None,
         _ => (!column.ends_with("__")).then_some(column),
     }
 }
 
-/// X times the posterior mean of `beta`; None for a program without one `beta` for each column of X.
-pub fn fitted_values(rows: &[SummaryRow], data: &Dataset) -> Option<Vec<f64>> {
+/// The mean of each response at the posterior mean of `beta`, as `kind` has it of X times beta; None for a program
+/// without one `beta` for each column of X.
+pub fn fitted_values(rows: &[SummaryRow], data: &Dataset, kind: ResponseKind) -> Option<Vec<f64>> {
     let beta: Option<Vec<f64>> = (1..=data.x.ncols())
         .map(|k| {
             let name = format!("beta.{k}");
             rows.iter().find(|row| row.name == name)?.mean
         })
         .collect();
-    Some(data.x.dot(&ArrayView1::from(&beta?)).to_vec())
+    let linear = data.x.dot(&ArrayView1::from(&beta?));
+    Some(linear.iter().map(|&linear| kind.mean(linear)).collect())
 }
 
 /// Chains, by number, whose warm-up ended before their links had settled.
@@ -107,6 +112,19 @@ pub fn findings(chains: &[ChainDraws], rows: &[SummaryRow]) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_log_likelihood_of_each_row_is_not_reported() {
+        let names = [
+            "beta.1",
+            "log_lik.1",
+            "log_lik",
+            "log_likelihood",
+            "energy__",
+        ];
+        let reported = names.map(|name| reported_name(name).is_some());
+        assert_eq!(reported, [true, false, false, true, false]);
+    }
 
     #[test]
     fn drift_is_found_again_in_the_saved_diagnostics() {

@@ -2,14 +2,14 @@
 //! the data from the model, the rank of the truth among posterior draws is uniform.
 //!
 //! Each quantity is judged by a chi-square test of its ranks. The error rate of the whole file is declared as 1e-3 and
-//! shared by its thirteen tests (Bonferroni). A sampler that leaves out the prior of the links must fail.
+//! shared by its nineteen tests (Bonferroni). A sampler that leaves out the prior of the links must fail.
 
 #[path = "support/study.rs"]
 mod study;
 
 use ndarray::Array2;
 use rand::Rng;
-use rand_distr::{Distribution, Open01, StandardNormal};
+use rand_distr::{Distribution, Open01, Poisson, StandardNormal};
 use serde_json::{Value, json};
 use study::{Study, in_parallel, pooled};
 use unshuffle::data::{Blocks, Dataset};
@@ -25,8 +25,8 @@ const NUM_DRAWS: usize = 99;
 const NUM_BINS: usize = 20;
 /// Iterations between two draws, so that they are nearly independent.
 const THIN: usize = 12;
-/// Chi-square with 19 degrees of freedom exceeds this with probability 7.7e-5 = 1e-3 / 13.
-const LIMIT: f64 = 51.6;
+/// Chi-square with 19 degrees of freedom exceeds this with probability 5.2e-5 = 1e-3 / 19.
+const LIMIT: f64 = 52.7;
 const TAU: f64 = 0.3;
 
 /// The model whose prior and likelihood the data follow.
@@ -34,6 +34,8 @@ const TAU: f64 = 0.3;
 enum Model {
     Linear,
     Quantile,
+    Poisson,
+    Logistic,
 }
 
 impl Model {
@@ -46,25 +48,38 @@ impl Model {
                 "family": {"name": "asymmetric_laplace", "tau": TAU},
                 "data": {"tau": TAU}
             }),
+            Model::Poisson => json!({
+                "stan": format!("{folder}/poisson_informative.stan"),
+                "family": {"name": "poisson"}
+            }),
+            Model::Logistic => json!({
+                "stan": format!("{folder}/logistic_informative.stan"),
+                "family": {"name": "logistic"}
+            }),
         }
     }
 
-    /// The scale parameter's column: a variance for the linear model.
-    fn scale(self) -> &'static str {
+    /// The scale parameter's column, where there is one: a variance for the linear model.
+    fn scale(self) -> Option<&'static str> {
         match self {
-            Model::Linear => "sigma2",
-            Model::Quantile => "sigma",
+            Model::Linear => Some("sigma2"),
+            Model::Quantile => Some("sigma"),
+            Model::Poisson | Model::Logistic => None,
         }
     }
 
-    fn error(self, scale: f64, rng: &mut impl Rng) -> f64 {
+    fn respond(self, fitted: f64, scale: f64, rng: &mut impl Rng) -> f64 {
         match self {
-            Model::Linear => scale.sqrt() * normal(rng),
+            Model::Linear => fitted + scale.sqrt() * normal(rng),
             Model::Quantile => {
                 // u = (E1 / tau - E2 / (1 - tau)) sigma with standard exponentials.
                 let mut exponential = || -f64::ln(Open01.sample(rng));
-                scale * (exponential() / TAU - exponential() / (1.0 - TAU))
+                fitted + scale * (exponential() / TAU - exponential() / (1.0 - TAU))
             }
+            Model::Poisson => Poisson::new(fitted.exp()).unwrap().sample(rng),
+            Model::Logistic => f64::from(u8::from(
+                rng.random::<f64>() * (1.0 + (-fitted).exp()) < 1.0,
+            )),
         }
     }
 }
@@ -98,7 +113,7 @@ impl Truth {
         let response = (0..NUM_ROWS).map(|i| {
             let row = x.row(pi.column_of(i));
             let fitted: f64 = row.iter().zip(&beta).map(|(x, b)| x * b).sum();
-            fitted + model.error(scale, rng)
+            model.respond(fitted, scale, rng)
         });
         let response = response.collect();
         Truth {
@@ -209,7 +224,8 @@ fn calibration(model: Model, links: Links, permutation: Value) -> Vec<(&'static 
         "permutation": permutation,
         "sampler": {"chains": 1, "warmup": 200, "draws": NUM_DRAWS * THIN, "thin": THIN}
     }));
-    let mut names = vec!["beta.1", "beta.2", model.scale(), "n_moved__"];
+    let mut names = vec!["beta.1", "beta.2", "n_moved__"];
+    names.extend(model.scale());
     let in_blocks = links == Links::InBlocks;
     names.extend(in_blocks.then_some("mismatch_rate__"));
     let ranks = in_parallel(NUM_REPLICATIONS, |replication| {
@@ -220,16 +236,16 @@ fn calibration(model: Model, links: Links, permutation: Value) -> Vec<(&'static 
             labels: ["a", "b", "c"].map(String::from).to_vec(),
         });
         let fit = study.fit(&truth.data, replication as u64);
-        let values = [
-            truth.beta[0],
-            truth.beta[1],
-            truth.scale,
-            truth.num_moved as f64,
-            truth.rate,
-        ];
-        let columns = names.iter().zip(values);
+        let value = |name: &str| match name {
+            "beta.1" => truth.beta[0],
+            "beta.2" => truth.beta[1],
+            "n_moved__" => truth.num_moved as f64,
+            "mismatch_rate__" => truth.rate,
+            _ => truth.scale,
+        };
+        let columns = names.iter();
         columns
-            .map(|(name, value)| rank(value, &fit, name, &mut rng))
+            .map(|name| rank(value(name), &fit, name, &mut rng))
             .collect::<Vec<_>>()
     });
     let chi_square = |k: usize| {
@@ -271,6 +287,18 @@ fn quantile_fits_are_calibrated() {
 }
 
 #[test]
+fn poisson_fits_are_calibrated() {
+    let scores = calibration(Model::Poisson, Links::Anywhere, json!({}));
+    assert!(is_uniform(&scores), "{scores:?}");
+}
+
+#[test]
+fn logistic_fits_are_calibrated() {
+    let scores = calibration(Model::Logistic, Links::Anywhere, json!({}));
+    assert!(is_uniform(&scores), "{scores:?}");
+}
+
+#[test]
 fn fits_in_blocks_are_calibrated() {
     let scores = calibration(Model::Linear, Links::InBlocks, json!({}));
     assert!(is_uniform(&scores), "{scores:?}");
@@ -278,9 +306,13 @@ fn fits_in_blocks_are_calibrated() {
 
 #[test]
 fn leaving_out_the_prior_of_the_links_is_found() {
-    for links in [Links::Anywhere, Links::InBlocks] {
+    for (model, links) in [
+        (Model::Linear, Links::Anywhere),
+        (Model::Linear, Links::InBlocks),
+        (Model::Poisson, Links::Anywhere),
+    ] {
         let flat = json!({"prior": {"name": "hamming", "theta": 0}});
-        let scores = calibration(Model::Linear, links, flat);
+        let scores = calibration(model, links, flat);
         assert!(
             !is_uniform(&scores),
             "the planted error was not found: {scores:?}"

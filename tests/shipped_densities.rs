@@ -13,6 +13,7 @@ const ALPHA: f64 = 0.7;
 const BETA: [f64; 2] = [0.4, -1.3];
 const Y: [f64; N] = [0.3, -2.0, 1.1, 4.5, -0.25, 0.0];
 const X2: [f64; N] = [0.5, 1.5, -0.7, 2.2, -1.0, 0.1];
+const COUNTS: [f64; N] = [0.0, 3.0, 1.0, 7.0, 2.0, 0.0];
 const LOG_2PI: f64 = 1.837_877_066_409_345_3;
 
 fn library(name: &str) -> StanLibrary {
@@ -36,9 +37,12 @@ fn data(own: Option<(&str, f64)>) -> CString {
     CString::new(data.to_string()).unwrap()
 }
 
+fn fitted() -> impl Iterator<Item = f64> {
+    X2.iter().map(|x2| BETA[0] + BETA[1] * x2)
+}
+
 fn residuals() -> Vec<f64> {
-    let fitted = X2.iter().map(|x2| BETA[0] + BETA[1] * x2);
-    Y.iter().zip(fitted).map(|(y, mu)| y - mu).collect()
+    Y.iter().zip(fitted()).map(|(y, mu)| y - mu).collect()
 }
 
 fn normal(u: f64, variance: f64) -> f64 {
@@ -53,21 +57,32 @@ fn log_prior(positive: &[f64]) -> f64 {
         .sum()
 }
 
-fn unconstrained(positive: &[f64]) -> Vec<f64> {
+fn unconstrained(positive: &[f64], y: [f64; N]) -> Vec<f64> {
     let logs = positive.iter().map(|v| v.ln());
-    BETA.into_iter().chain(logs).chain(Y).collect()
+    BETA.into_iter().chain(logs).chain(y).collect()
 }
 
-/// Checks the density with and without the Jacobian of the positive parameters, and its gradient by differences.
+/// The density of the errors' models, whose responses are `Y` and whose priors are those of `log_prior`.
 fn check<'lib>(
     library: &'lib StanLibrary,
     own: Option<(&str, f64)>,
     positive: &[f64],
     log_lik: &[f64],
 ) -> Model<&'lib StanLibrary> {
-    let model = Model::new(library, Some(data(own)), 1).unwrap();
-    let point = unconstrained(positive);
     let expected = log_prior(positive) + ALPHA * log_lik.iter().sum::<f64>();
+    check_density(library, own, positive, Y, expected)
+}
+
+/// Checks the density with and without the Jacobian of the positive parameters, and its gradient by differences.
+fn check_density<'lib>(
+    library: &'lib StanLibrary,
+    own: Option<(&str, f64)>,
+    positive: &[f64],
+    y: [f64; N],
+    expected: f64,
+) -> Model<&'lib StanLibrary> {
+    let model = Model::new(library, Some(data(own)), 1).unwrap();
+    let point = unconstrained(positive, y);
     let jacobian: f64 = positive.iter().map(|v| v.ln()).sum();
     for (with_jacobian, expected) in [(false, expected), (true, expected + jacobian)] {
         let found = model.log_density(&point, false, with_jacobian).unwrap();
@@ -88,6 +103,90 @@ fn check<'lib>(
         assert!((slope - difference).abs() < 1e-6 * difference.abs().max(1.0));
     }
     model
+}
+
+/// The values of one generated quantity, the last of its program.
+fn generated(
+    library: &StanLibrary,
+    model: &Model<&StanLibrary>,
+    name: &str,
+    point: &[f64],
+) -> Vec<f64> {
+    let names: Vec<&str> = model.param_names(true, true).split(',').collect();
+    let first = format!("{name}.1");
+    let first = names.iter().position(|name| *name == first).unwrap();
+    let mut rng = bridgestan::Rng::new(library, 1).unwrap();
+    let mut outputs = vec![0.0; names.len()];
+    model
+        .param_constrain(point, true, true, &mut outputs, Some(&mut rng))
+        .unwrap();
+    outputs.split_off(first)
+}
+
+/// The density of a generalised linear model, and its `log_lik`. Of counts, the program may leave out their factorials.
+fn check_generalised(
+    name: &str,
+    positive: &[f64],
+    y: [f64; N],
+    log_mass: impl Fn(f64, f64) -> f64,
+) {
+    let library = library(name);
+    let log_lik: Vec<f64> = y
+        .iter()
+        .zip(fitted())
+        .map(|(&y, eta)| log_mass(y, eta))
+        .collect();
+    let variance = if name == "logistic" { 6.25 } else { 25.0 };
+    let beta: f64 = BETA.iter().map(|b| normal(*b, variance)).sum();
+    // Gamma(2, 0.1).
+    let others = positive.iter().map(|v| 0.01f64.ln() + v.ln() - 0.1 * v);
+    let factorials: f64 = match name {
+        "poisson" | "negative_binomial" => y.iter().map(|y| log_gamma(y + 1.0)).sum(),
+        _ => 0.0,
+    };
+    let tempered = ALPHA * (log_lik.iter().sum::<f64>() + factorials);
+    let expected = beta + others.sum::<f64>() + tempered;
+    let model = check_density(&library, None, positive, y, expected);
+    let found = generated(&library, &model, "log_lik", &unconstrained(positive, y));
+    assert_eq!(found.len(), N);
+    for (found, expected) in found.iter().zip(log_lik) {
+        assert!((found - expected).abs() < 1e-10, "{found} {expected}");
+    }
+}
+
+#[test]
+fn poisson() {
+    check_generalised("poisson", &[], COUNTS, |y, eta| {
+        y * eta - eta.exp() - log_gamma(y + 1.0)
+    });
+}
+
+#[test]
+fn logistic() {
+    check_generalised("logistic", &[], [0.0, 1.0, 1.0, 0.0, 1.0, 0.0], |y, eta| {
+        let p = 1.0 / (1.0 + (-eta).exp());
+        if y == 1.0 { p.ln() } else { (1.0 - p).ln() }
+    });
+}
+
+#[test]
+fn negative_binomial() {
+    let phi: f64 = 1.8;
+    check_generalised("negative_binomial", &[phi], COUNTS, |y, eta| {
+        let p = phi / (phi + eta.exp());
+        let ways = log_gamma(y + phi) - log_gamma(phi) - log_gamma(y + 1.0);
+        ways + phi * p.ln() + y * (1.0 - p).ln()
+    });
+}
+
+#[test]
+fn gamma() {
+    let shape: f64 = 2.3;
+    let amounts = [0.3, 2.0, 1.1, 4.5, 0.25, 0.7];
+    check_generalised("gamma", &[shape], amounts, |y, eta| {
+        let rate = shape / eta.exp();
+        shape * rate.ln() - log_gamma(shape) + (shape - 1.0) * y.ln() - rate * y
+    });
 }
 
 #[test]
@@ -146,24 +245,9 @@ fn mean_shift() {
         let positive = [sigma2, sigma_f2];
         let model = check(&library, Some(("k", k)), &positive, &log_lik);
 
-        let names: Vec<&str> = model.param_names(true, true).split(',').collect();
-        let first = names
-            .iter()
-            .position(|name| *name == "p_shifted.1")
-            .unwrap();
-        let mut rng = bridgestan::Rng::new(&library, 1).unwrap();
-        let mut outputs = vec![0.0; names.len()];
-        model
-            .param_constrain(
-                &unconstrained(&positive),
-                true,
-                true,
-                &mut outputs,
-                Some(&mut rng),
-            )
-            .unwrap();
-        assert_eq!(names.len(), first + N);
-        for (found, &u) in outputs[first..].iter().zip(&residuals) {
+        let found = generated(&library, &model, "p_shifted", &unconstrained(&positive, Y));
+        assert_eq!(found.len(), N);
+        for (found, &u) in found.iter().zip(&residuals) {
             let expected = shifted(u) / (shifted(u) + unshifted(u));
             assert!((found - expected).abs() < 1e-10, "{found} {expected}");
         }

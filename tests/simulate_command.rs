@@ -5,6 +5,7 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use predicates::str::contains;
+use unshuffle::fit::read_data;
 use unshuffle::{config, data, stan::shipped_names};
 
 fn simulate(arguments: &str, folder: &Path) -> assert_cmd::assert::Assert {
@@ -125,10 +126,19 @@ fn mistakes_are_one_sentence_and_exit_code_2() {
 #[test]
 fn every_shipped_config_loads_and_its_data_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
-    for name in ["quickstart", "quantile", "student_t", "mean_shift"] {
+    for (name, num_rows) in [
+        ("quickstart", 235),
+        ("quantile", 235),
+        ("student_t", 235),
+        ("mean_shift", 235),
+        ("poisson", 250),
+        ("logistic", 250),
+        ("negative_binomial", 250),
+        ("gamma", 250),
+    ] {
         let file = folder.join(format!("{name}.json"));
         let config = config::load(&file, &[], &shipped_names()).unwrap();
         assert_eq!(config.name, name);
-        assert_eq!(data::read(&config.data).unwrap().num_rows(), 235);
+        assert_eq!(read_data(&config).unwrap().num_rows(), num_rows);
     }
 }

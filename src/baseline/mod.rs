@@ -1,5 +1,6 @@
 //! What a user would otherwise compute: estimates that take the links as they are, or guard against wrong ones row by row.
 
+mod generalised;
 mod huber;
 mod least_squares;
 mod mixture;
@@ -8,6 +9,7 @@ mod quantile;
 
 use ndarray::ArrayView2;
 
+pub use generalised::{Generalised, generalised};
 pub use least_squares::{LeastSquares, least_squares};
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -202,8 +202,16 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
             .iter()
             .for_each(|line| eprintln!("{line}"));
     }
-    let comparable = compare::has_coefficients(&prepared.data, prepared.model.output_names());
-    if args.compare && !comparable {
+    let is_real = prepared.config.model.response_kind() == config::ResponseKind::Real;
+    if args.compare && !is_real {
+        eprintln!(
+            "warning: --compare finds nothing to compare: least squares and its like estimate differences of means, not the coefficients of {}; leave --compare out",
+            prepared.model.label()
+        );
+    }
+    let has_beta = compare::has_coefficients(&prepared.data, prepared.model.output_names());
+    let comparable = is_real && has_beta;
+    if args.compare && !has_beta {
         eprintln!(
             "warning: --compare finds nothing to compare: {} has no `vector[D] beta` with one entry for each of the {} columns of X; rename its coefficients so, or leave --compare out",
             prepared.model.label(),
@@ -214,7 +222,12 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let progress = ChainProgress::new(prepared.config.sampler.chains, args.quiet);
     let fitted = prepared.fit(args.threads, &stop, &progress)?;
     progress.finish();
-    let baselines = compare::baselines(&prepared.data, &baselines(&prepared.config, args.compare));
+    let methods = if comparable {
+        baselines(&prepared.config, args.compare)
+    } else {
+        Vec::new()
+    };
+    let baselines = compare::baselines(&prepared.data, &methods);
     if comparable {
         compare::write_baselines(&prepared.config.output, &baselines)?;
     }

@@ -28,10 +28,11 @@ pub(super) struct SimulateArgs {
     /// Overwrite files that are already there
     #[arg(long)]
     force: bool,
-    /// Standard deviation of the predictors [default: 10 for paper, 1 for general]
+    /// Standard deviation of the predictors [default: 10 for paper, 1 for general; for counts, amounts and 0/1 smaller: it
+    /// gives x'beta the standard deviation 1 (log link) or 3 (logit link) where beta is 1]
     #[arg(long, value_name = "S")]
     x_scale: Option<f64>,
-    /// Law of the errors [default: normal]
+    /// Law of the errors, or of the response [default: normal]
     #[arg(long, value_enum)]
     errors: Option<ErrorsName>,
     /// Quantile of asymmetric Laplace errors [default: 0.5]
@@ -40,6 +41,12 @@ pub(super) struct SimulateArgs {
     /// Degrees of freedom of Student t errors [default: 4]
     #[arg(long)]
     nu: Option<f64>,
+    /// negative_binomial: variance = mean + mean^2 / phi [default: 5]
+    #[arg(long)]
+    phi: Option<f64>,
+    /// gamma: variance = mean^2 / shape [default: 5]
+    #[arg(long)]
+    shape: Option<f64>,
     /// Scale of the errors [default: 0.1 for paper, 1 for general]
     #[arg(long)]
     sigma: Option<f64>,
@@ -142,6 +149,8 @@ impl SimulateArgs {
             ("--r2", self.r2.is_some()),
             ("--tau", self.tau.is_some()),
             ("--nu", self.nu.is_some()),
+            ("--phi", self.phi.is_some()),
+            ("--shape", self.shape.is_some()),
             ("--beta", self.beta.is_some()),
             ("--intercept", self.intercept.is_some()),
             ("--blocks", self.blocks.is_some()),
@@ -195,6 +204,8 @@ impl SimulateArgs {
             errors: self.errors,
             tau: self.tau,
             nu: self.nu,
+            phi: self.phi,
+            shape: self.shape,
             mislinked: self.mislinked,
             kind: self.kind,
             blocks: self.blocks,

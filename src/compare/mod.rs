@@ -186,7 +186,9 @@ mod tests {
         let truth = Truth {
             coefficients: data().predictor_names,
             beta: vec![1.0, 2.0],
-            sigma: 0.1,
+            sigma: Some(0.1),
+            phi: None,
+            shape: None,
             num_moved: 2,
             pi: vec![0, 1, 2, 4, 3],
             pi0: Vec::new(),

@@ -27,6 +27,10 @@ pub enum Family {
         #[schemars(extend("exclusiveMinimum" = 0))]
         nu: f64,
     },
+    /// Counts with mean exp(x'beta).
+    Poisson,
+    /// 0 or 1, with log odds x'beta of a 1.
+    Logistic,
     /// Any likelihood: taken from `vector[N] log_lik` in the program's generated quantities.
     Stan,
 }
@@ -37,6 +41,8 @@ impl fmt::Display for Family {
             Family::Gaussian => write!(f, "gaussian"),
             Family::AsymmetricLaplace { tau } => write!(f, "asymmetric_laplace, tau = {tau}"),
             Family::StudentT { nu } => write!(f, "student_t, nu = {nu}"),
+            Family::Poisson => write!(f, "poisson"),
+            Family::Logistic => write!(f, "logistic"),
             Family::Stan => write!(f, "stan"),
         }
     }
@@ -188,6 +194,8 @@ enum FamilyName {
     Gaussian,
     AsymmetricLaplace,
     StudentT,
+    Poisson,
+    Logistic,
     Stan,
 }
 
@@ -209,6 +217,10 @@ impl<'de> Deserialize<'de> for Family {
                 refuse("student_t", &[has_tau])?;
                 let nu = needed(nu, "nu")?;
                 Ok(Family::StudentT { nu })
+            }
+            FamilyName::Poisson => refuse("poisson", &[has_tau, has_nu]).map(|()| Family::Poisson),
+            FamilyName::Logistic => {
+                refuse("logistic", &[has_tau, has_nu]).map(|()| Family::Logistic)
             }
             FamilyName::Stan => refuse("stan", &[has_tau, has_nu]).map(|()| Family::Stan),
         }

@@ -56,6 +56,11 @@ impl Model {
                 Family::AsymmetricLaplace { tau: 0.5 }
             }
             ModelSource::Shipped(name) if name == "student_t" => Family::StudentT { nu: 4.0 },
+            ModelSource::Shipped(name) if name == "poisson" => Family::Poisson,
+            ModelSource::Shipped(name) if name == "logistic" => Family::Logistic,
+            ModelSource::Shipped(name) if name == "negative_binomial" || name == "gamma" => {
+                Family::Stan
+            }
             _ => Family::Gaussian,
         })
     }

@@ -53,6 +53,17 @@ pub enum DataError {
     )]
     NothingLeft { file: String, columns: String },
     #[error(
+        "{file}, row {row}: `{column}` is {value}, but for the model {model} it must be {rule}; correct it, or choose another model.stan"
+    )]
+    Response {
+        file: String,
+        row: usize,
+        column: String,
+        value: f64,
+        model: String,
+        rule: &'static str,
+    },
+    #[error(
         "{file} has {num_rows} rows for {num_coefficients} coefficients{counting}; add rows or remove predictors \
          until there are more rows than coefficients"
     )]

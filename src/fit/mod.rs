@@ -112,7 +112,8 @@ impl Prepared {
         let numbers = RowNumbers::new(&self.data.row_numbers);
         let links = LinksSummary::read(output, &chains, numbers)?;
         if let Some(links) = &links {
-            let fitted = summary::fitted_values(&rows, &self.data);
+            let fitted =
+                summary::fitted_values(&rows, &self.data, self.config.model.response_kind());
             links.write(output, &self.data, fitted.as_deref())?;
             findings.extend(links.findings());
         }

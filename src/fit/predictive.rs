@@ -34,7 +34,7 @@ impl Prepared {
         write_text(&self.config.output.join("predictive.json"), &text)
     }
 
-    /// None where nothing is known of the errors but what the Stan program says.
+    /// None where there are no errors to add, or nothing is known of them but what the Stan program says.
     fn predictive(&self, fitted: &Fitted) -> Option<Predictive> {
         let errors = self.known_errors()?;
         let mut rng = rng::stream(self.config.sampler.seed, STREAM);
@@ -73,7 +73,7 @@ impl Prepared {
             Family::Gaussian => Errors::Normal,
             Family::AsymmetricLaplace { tau } => Errors::AsymmetricLaplace { tau },
             Family::StudentT { nu } => Errors::StudentT { nu },
-            Family::Stan => return None,
+            Family::Poisson | Family::Logistic | Family::Stan => return None,
         };
         (shipped || checked).then_some(errors)
     }
@@ -99,7 +99,7 @@ impl Prepared {
             .collect();
         let scale = value("sigma2").map(f64::sqrt).or_else(|| value("sigma"))?;
         let means = self.data.x.dot(&ArrayView1::from(&beta?));
-        let responses = means.iter().map(|mean| mean + scale * errors.sample(rng));
+        let responses = means.iter().map(|mean| errors.respond(*mean, scale, rng));
         Some(responses.collect())
     }
 }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::FitError;
 use crate::config::{self, Config, Family, Init, ModelSource, read_init};
-use crate::data::{self, Candidate, Dataset, stan_json};
+use crate::data::{self, Candidate, DataError, Dataset, stan_json};
 use crate::model::{
     Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement, initial_values,
 };
@@ -41,7 +41,31 @@ pub fn prepare(config: Config, compiler: &Compiler) -> Result<Prepared, FitError
 
 /// The data of a config. It needs no toolchain, so a mistake here is told before anything is fetched.
 pub fn read_data(config: &Config) -> Result<Dataset, FitError> {
-    Ok(data::read(&config.data)?)
+    let data = data::read(&config.data)?;
+    check_response(config, &data)?;
+    Ok(data)
+}
+
+/// Every response must be one that the model can have.
+fn check_response(config: &Config, data: &Dataset) -> Result<(), DataError> {
+    let kind = config.model.response_kind();
+    let Some(place) = data.response.iter().position(|&y| !kind.allows(y)) else {
+        return Ok(());
+    };
+    let files = config.data.files();
+    Err(DataError::Response {
+        file: files
+            .first()
+            .map_or_else(String::new, |file| file.display().to_string()),
+        row: data.row_numbers[place],
+        column: config.data.response_label().into(),
+        value: data.response[place],
+        model: match &config.model.stan {
+            ModelSource::Shipped(name) => name.clone(),
+            ModelSource::File(path) => path.display().to_string(),
+        },
+        rule: kind.rule(),
+    })
 }
 
 /// As `prepare`, with the data that `read_data` gave.
@@ -97,6 +121,7 @@ impl Program {
 
     /// Builds the model, and checks that both steps mean the same likelihood.
     pub fn with_data(&self, mut config: Config, data: Dataset) -> Result<Prepared, FitError> {
+        check_response(&config, &data)?;
         if let Init::File(file) = &config.sampler.init {
             config.sampler.init = Init::Values(read_init(file)?);
         }
@@ -180,7 +205,7 @@ fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<S
     let parameter = match family {
         Family::AsymmetricLaplace { tau } => Some(("tau", tau)),
         Family::StudentT { nu } => Some(("nu", nu)),
-        Family::Gaussian | Family::Stan => None,
+        Family::Gaussian | Family::Poisson | Family::Logistic | Family::Stan => None,
     };
     if let Some((name, value)) = parameter {
         entries.entry(name).or_insert(json!(value));
@@ -208,15 +233,17 @@ fn agreement(
     for _ in 0..NUM_POINTS {
         points.push(initial_values(
             model,
-            &config.sampler.init,
-            (&config.model.response, &data.response),
+            config,
             data,
             1,
             &mut rng,
             &mut stan_rng,
         )?);
-        // A user's own starting values are one point; a little noise makes the next ones differ.
-        if let Some(point) = points.last_mut() {
+        // A user's own starting values are one point; a little noise makes the next ones differ. Others differ anyway, and
+        // noise is not little where a predictor is large: exp(x'beta) would hide all else.
+        if config.sampler.init != Init::Auto
+            && let Some(point) = points.last_mut()
+        {
             point
                 .iter_mut()
                 .for_each(|value| *value += rng.random_range(-0.1..0.1));

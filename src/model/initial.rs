@@ -7,68 +7,93 @@ use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Map, Value, json};
 
 use super::{ModelError, StanModel};
-use crate::baseline::least_squares;
-use crate::config::Init;
+use crate::baseline::{generalised, least_squares};
+use crate::config::{Config, Init, ResponseKind};
 use crate::data::Dataset;
 
 /// Stan's own default on the unconstrained scale.
 const STAN_RADIUS: f64 = 2.0;
 
-/// A point with a finite log density for `chain`, given the response in the order of its links.
+/// A point with a finite log density for `chain`, given the links as they are.
 ///
-/// With `Init::Auto`, programs that have `vector[D] beta` and `sigma2` or `sigma` start within two standard errors of
-/// least squares; all else starts as in Stan.
+/// With `Init::Auto`, programs that have `vector[D] beta` start within two standard errors of an estimate: of a
+/// generalised linear model where the kind of the response asks for one, of least squares where they have `sigma2` or
+/// `sigma`. Others with `beta` start where every |x'beta| is at most 2: it may be a log or log odds, which Stan's own
+/// start makes huge where a predictor is large. All else starts as in Stan.
 pub fn initial_values(
     model: &StanModel,
-    init: &Init,
-    response: (&str, &[f64]),
+    config: &Config,
     data: &Dataset,
     chain: usize,
     rng: &mut impl rand::Rng,
     stan_rng: &mut Rng<Arc<StanLibrary>>,
 ) -> Result<Vec<f64>, ModelError> {
-    let (block, aligned) = response;
     let mut start = |mut values: Map<String, Value>, radius: f64| {
-        values.insert(block.to_string(), json!(aligned));
+        values.insert(config.model.response.clone(), json!(data.response));
         model.initialize(&Value::Object(values).to_string(), radius, stan_rng)
     };
-    let point = match init {
+    let point = match &config.sampler.init {
         Init::Uniform(radius) => start(Map::new(), *radius),
         Init::Values(values) => start(values.clone(), STAN_RADIUS),
         Init::File(_) => unreachable!("a file of values is read before sampling"),
         Init::Auto => {
-            let guess = near_least_squares(model, data, aligned, rng);
+            let guess = guess(model, config.model.response_kind(), data, rng);
             start(guess, STAN_RADIUS).or_else(|_| start(Map::new(), STAN_RADIUS))
         }
     };
     point.map_err(|message| ModelError::Initial { chain, message })
 }
 
-fn near_least_squares(
+fn guess(
     model: &StanModel,
+    kind: ResponseKind,
     data: &Dataset,
-    aligned: &[f64],
     rng: &mut impl rand::Rng,
 ) -> Map<String, Value> {
     let names = model.theta_names();
     let num_beta = names.iter().filter(|n| n.starts_with("beta.")).count();
     let has = |name: &str| names.iter().any(|known| known == name);
-    let mut values = Map::new();
-    if num_beta != data.x.ncols() || !(has("sigma2") || has("sigma")) {
-        return values;
+    if num_beta != data.x.ncols() {
+        return Map::new();
     }
-    let fit = least_squares(data.x.view(), aligned);
+    if kind == ResponseKind::Real && (has("sigma2") || has("sigma")) {
+        return near_least_squares(data, rng);
+    }
+    let beta = match generalised(kind, data.x.view(), &data.response) {
+        Some(fit) => near(&fit.beta, &fit.standard_error, rng),
+        None => small_coefficients(data, rng),
+    };
+    Map::from_iter([("beta".into(), json!(beta))])
+}
+
+fn near(beta: &[f64], standard_error: &[f64], rng: &mut impl rand::Rng) -> Vec<f64> {
     let mut normal = || -> f64 { StandardNormal.sample(rng) };
-    let beta: Vec<f64> = fit
-        .beta
-        .iter()
-        .zip(&fit.standard_error)
+    let pairs = beta.iter().zip(standard_error);
+    pairs
         .map(|(beta, error)| beta + 2.0 * error * normal())
-        .collect();
+        .collect()
+}
+
+fn small_coefficients(data: &Dataset, rng: &mut impl rand::Rng) -> Vec<f64> {
+    let share = STAN_RADIUS / data.x.ncols() as f64;
+    let columns = data.x.columns().into_iter();
+    columns
+        .map(|column| {
+            let largest = column.fold(0.0, |largest: f64, x| largest.max(x.abs()));
+            rng.random_range(-share..share) / largest.max(f64::MIN_POSITIVE)
+        })
+        .collect()
+}
+
+fn near_least_squares(data: &Dataset, rng: &mut impl rand::Rng) -> Map<String, Value> {
+    let fit = least_squares(data.x.view(), &data.response);
+    let beta = near(&fit.beta, &fit.standard_error, rng);
+    let z: f64 = StandardNormal.sample(rng);
     // An exact fit has no residual variance, but Stan needs a positive one.
-    let sigma2 = fit.sigma2.max(f64::MIN_POSITIVE.sqrt()) * (0.5 * normal()).exp();
-    values.insert("beta".into(), json!(beta));
-    values.insert("sigma2".into(), json!(sigma2));
-    values.insert("sigma".into(), json!(sigma2.sqrt()));
-    values
+    let sigma2 = fit.sigma2.max(f64::MIN_POSITIVE.sqrt()) * (0.5 * z).exp();
+    Map::from_iter([
+        ("beta".into(), json!(beta)),
+        ("sigma2".into(), json!(sigma2)),
+        ("sigma".into(), json!(sigma2.sqrt())),
+    ])
 }

@@ -31,6 +31,8 @@ impl<'m> Pairs<'m> {
             config::Family::Gaussian => Family::Gaussian,
             config::Family::AsymmetricLaplace { tau } => Family::AsymmetricLaplace { tau },
             config::Family::StudentT { nu } => Family::StudentT { nu },
+            config::Family::Poisson => Family::Poisson,
+            config::Family::Logistic => Family::Logistic,
             config::Family::Stan => {
                 let pairs = StanPairs::new(model, outputs, response, temperature)?;
                 return Ok(Pairs::Stan(Box::new(pairs)));
@@ -81,17 +83,26 @@ impl<'m> Pairs<'m> {
     }
 }
 
-/// A family that needs only coefficients and a scale of the program.
+/// A family that needs only coefficients of the program, and for some a scale.
 pub struct NativePairs<'m> {
     outputs: Outputs<'m>,
     x: ArrayView2<'m, f64>,
     /// Where `beta` stands among the program's outputs.
     beta: Range<usize>,
-    scale: usize,
-    /// `sigma2` holds a variance, `sigma` a scale.
-    scale_is_variance: bool,
+    scale: Scale,
     last: Block,
     log_lik: FamilyLogLik,
+}
+
+/// Where the scale stands among the program's outputs.
+#[derive(Clone, Copy)]
+enum Scale {
+    /// As `sigma2`.
+    Variance(usize),
+    /// As `sigma`.
+    Itself(usize),
+    /// The family has none.
+    None,
 }
 
 impl<'m> NativePairs<'m> {
@@ -115,19 +126,25 @@ impl<'m> NativePairs<'m> {
                 beta.len()
             )));
         }
-        let named = |name: &str| model.index_of(name).filter(|(range, _)| range.len() == 1);
-        let variance = named("sigma2");
-        let scale_is_variance = variance.is_some();
-        let (scale, scale_block) = variance
-            .or_else(|| named("sigma"))
-            .ok_or_else(|| missing("`real<lower=0> sigma2` or `sigma`".into()))?;
+        let named = |name: &str| {
+            let (range, block) = model.index_of(name)?;
+            (range.len() == 1).then_some((range.start, block))
+        };
+        let (scale, last) = if !log_lik.family().has_scale() {
+            (Scale::None, beta_block)
+        } else if let Some((place, block)) = named("sigma2") {
+            (Scale::Variance(place), beta_block.max(block))
+        } else if let Some((place, block)) = named("sigma") {
+            (Scale::Itself(place), beta_block.max(block))
+        } else {
+            return Err(missing("`real<lower=0> sigma2` or `sigma`".into()));
+        };
         Ok(NativePairs {
             outputs,
             x,
             beta,
-            scale: scale.start,
-            scale_is_variance,
-            last: beta_block.max(scale_block),
+            scale,
+            last,
             log_lik,
         })
     }
@@ -136,11 +153,10 @@ impl<'m> NativePairs<'m> {
         let response = self.log_lik.response();
         let values = self.outputs.evaluate(theta, response, self.last)?;
         let beta = &values[self.beta.clone()];
-        let scale = values[self.scale];
-        let scale = if self.scale_is_variance {
-            scale.sqrt()
-        } else {
-            scale
+        let scale = match self.scale {
+            Scale::Variance(place) => values[place].sqrt(),
+            Scale::Itself(place) => values[place],
+            Scale::None => 1.0,
         };
         let x = self.x;
         self.log_lik.update(scale, |fitted| {

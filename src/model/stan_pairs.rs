@@ -6,17 +6,21 @@ use std::ops::Range;
 use super::{Block, ModelError, Outputs, StanModel};
 use crate::permutation::PairLogLik;
 
-/// Row i of the pair matrix is `log_lik` with every response set to y[i]: one evaluation of the program.
+/// Row i of the pair matrix is `log_lik` with every response set to y[i]: one evaluation of the program. Rows with the
+/// same response share it, and it is kept until theta changes.
 pub struct StanPairs<'m> {
     response: Vec<f64>,
     temperature: f64,
     log_lik: Range<usize>,
+    /// Empty before the first.
     theta: Vec<f64>,
     /// log_lik at the identity.
     diagonal: Vec<f64>,
     /// What most rows reach at the identity: a rough yardstick for the others.
     typical: f64,
-    /// Counts thetas, so that rows of an earlier one are known to be old.
+    /// Where each row's response stands among the different ones.
+    level: Vec<usize>,
+    /// Counts thetas, so that values of an earlier one are known to be old.
     epoch: u64,
     cache: RefCell<Cache<'m>>,
     error: Cell<Option<ModelError>>,
@@ -24,11 +28,12 @@ pub struct StanPairs<'m> {
 
 struct Cache<'m> {
     outputs: Outputs<'m>,
-    rows: Vec<Row>,
+    levels: Vec<Level>,
 }
 
+/// `log_lik` of all columns at one value of the response.
 #[derive(Clone, Default)]
-struct Row {
+struct Level {
     epoch: u64,
     values: Vec<f64>,
 }
@@ -47,7 +52,12 @@ impl<'m> StanPairs<'m> {
                 label: model.label().to_string(),
                 what: "`vector[N] log_lik` in `generated quantities` (untempered, one entry for each row)".into(),
             })?;
+        let mut different = response.to_vec();
+        different.sort_by(f64::total_cmp);
+        different.dedup();
+        let level = |value: &f64| different.partition_point(|other| other < value);
         Ok(StanPairs {
+            level: response.iter().map(level).collect(),
             response: response.to_vec(),
             temperature,
             log_lik,
@@ -57,7 +67,7 @@ impl<'m> StanPairs<'m> {
             epoch: 0,
             cache: RefCell::new(Cache {
                 outputs,
-                rows: vec![Row::default(); response.len()],
+                levels: vec![Level::default(); different.len()],
             }),
             error: Cell::new(None),
         })
@@ -67,16 +77,20 @@ impl<'m> StanPairs<'m> {
         self.temperature
     }
 
+    /// Moves to a theta. One that did not change, because Step 1 rejected, keeps all that was computed.
     pub fn update(&mut self, theta: &[f64]) -> Result<(), ModelError> {
-        self.theta.clear();
-        self.theta.extend_from_slice(theta);
-        self.epoch += 1;
+        if self.epoch > 0 && self.theta == theta {
+            return Ok(());
+        }
         let outputs = &mut self.cache.get_mut().outputs;
         let values = outputs.evaluate(theta, &self.response, Block::GeneratedQuantities)?;
         self.diagonal.copy_from_slice(&values[self.log_lik.clone()]);
         let mut sorted = self.diagonal.clone();
         let middle = sorted.len() / 2;
         self.typical = *sorted.select_nth_unstable_by(middle, f64::total_cmp).1;
+        self.theta.clear();
+        self.theta.extend_from_slice(theta);
+        self.epoch += 1;
         Ok(())
     }
 
@@ -92,32 +106,98 @@ impl PairLogLik for StanPairs<'_> {
     }
 
     fn pair(&self, row: usize, column: usize) -> f64 {
+        if row == column {
+            return self.temperature * self.diagonal[row];
+        }
         let cache = &mut *self.cache.borrow_mut();
-        let entry = &mut cache.rows[row];
-        if entry.epoch != self.epoch {
-            match cache
+        let level = &mut cache.levels[self.level[row]];
+        if level.epoch != self.epoch {
+            let evaluated = cache
                 .outputs
-                .evaluate_constant(&self.theta, self.response[row])
-            {
-                Ok(values) => {
-                    entry.values.clear();
-                    entry
-                        .values
-                        .extend_from_slice(&values[self.log_lik.clone()]);
-                }
+                .evaluate_constant(&self.theta, self.response[row]);
+            level.values.clear();
+            match evaluated {
+                Ok(values) => level
+                    .values
+                    .extend_from_slice(&values[self.log_lik.clone()]),
                 Err(error) => {
                     self.error.set(Some(error));
-                    entry.values.clear();
-                    entry.values.resize(self.response.len(), f64::NEG_INFINITY);
+                    level.values.resize(self.response.len(), f64::NEG_INFINITY);
                 }
             }
-            entry.epoch = self.epoch;
+            level.epoch = self.epoch;
         }
-        self.temperature * entry.values[column]
+        self.temperature * level.values[column]
     }
 
     /// A mislinked response fits its row worse than most do. Three below the typical log density counts as even odds.
     fn log_mislink_ratio(&self, row: usize) -> f64 {
         self.temperature * (self.typical - 3.0 - self.diagonal[row])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::stan::{Cache, Compiler, SilentBuild, StanSource, Toolchain};
+
+    const X: [f64; 5] = [-1.0, 0.5, 2.0, 0.0, 1.5];
+    /// Rows 2 and 4 are equal.
+    const Y: [f64; 5] = [0.3, 1.0, -2.0, 1.0, 0.7];
+
+    fn model() -> StanModel {
+        let cache = Cache::locate().unwrap();
+        let toolchain = Toolchain::find_or_fetch(None, &cache, &SilentBuild).unwrap();
+        let compiler = Compiler::new(toolchain, cache, &SilentBuild, 1).unwrap();
+        let program = include_str!("../../tests/stan/linear_log_lik.stan");
+        let source = StanSource::from_text("linear_log_lik.stan", program);
+        let compiled = compiler.compile(&source).unwrap();
+        let library = StanModel::open_library(&compiled.library).unwrap();
+        let x = X.map(|x| [x]);
+        let data = json!({"N": 5, "D": 1, "X": x, "alpha": 1}).to_string();
+        StanModel::new(library, "linear_log_lik.stan", &data, "y", 5, 1).unwrap()
+    }
+
+    /// Responses for which the program was evaluated at the current theta.
+    fn num_evaluated(pairs: &StanPairs) -> usize {
+        let cache = pairs.cache.borrow();
+        let fresh = |level: &&Level| level.epoch == pairs.epoch;
+        cache.levels.iter().filter(fresh).count()
+    }
+
+    #[test]
+    fn a_row_is_evaluated_once_for_each_theta_and_only_when_it_is_asked_for() {
+        let model = model();
+        let outputs = Outputs::new(&model, model.rng(1).unwrap());
+        let mut pairs = StanPairs::new(&model, outputs, &Y, 0.5).unwrap();
+        // beta and the log of sigma2.
+        for (beta, log_variance) in [(0.8, 0.0), (-0.4, 0.6)] {
+            let theta = [beta, log_variance];
+            let log_density = |i: usize, j: usize| {
+                let (u, variance) = (Y[i] - beta * X[j], f64::exp(log_variance));
+                -0.5 * ((2.0 * std::f64::consts::PI * variance).ln() + u * u / variance)
+            };
+            let agrees = |pairs: &StanPairs, i: usize, j: usize| {
+                let (found, expected) = (pairs.pair(i, j), 0.5 * log_density(i, j));
+                assert!(
+                    (found - expected).abs() < 1e-12,
+                    "{i} {j}: {found} {expected}"
+                );
+            };
+            pairs.update(&theta).unwrap();
+            (0..5).for_each(|row| agrees(&pairs, row, row));
+            assert_eq!(num_evaluated(&pairs), 0, "rows at home need nothing");
+            (0..5).for_each(|column| agrees(&pairs, 1, column));
+            assert_eq!(num_evaluated(&pairs), 1);
+            agrees(&pairs, 3, 0);
+            assert_eq!(num_evaluated(&pairs), 1, "equal responses share a row");
+            agrees(&pairs, 2, 4);
+            assert_eq!(num_evaluated(&pairs), 2);
+            pairs.update(&theta).unwrap();
+            assert_eq!(num_evaluated(&pairs), 2, "theta did not change");
+            agrees(&pairs, 2, 1);
+        }
     }
 }

@@ -36,6 +36,12 @@ pub(super) fn random_pairs(family: Family, n: usize, temperature: f64, seed: u64
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut normals = |n| -> Vec<f64> { (0..n).map(|_| rng.sample(StandardNormal)).collect() };
     let (response, fitted) = (normals(n), normals(n));
+    let allowed = |z: f64| match family {
+        Family::Poisson => z.exp().round(),
+        Family::Logistic => f64::from(u8::from(z > 0.0)),
+        _ => z,
+    };
+    let response = response.into_iter().map(allowed).collect();
     let mut pair = FamilyLogLik::new(family, response, temperature);
     pair.update(0.7, |eta| eta.copy_from_slice(&fitted));
     pair
@@ -163,10 +169,12 @@ fn priors() -> [Prior; 4] {
     ]
 }
 
-const FAMILIES: [Family; 3] = [
+const FAMILIES: [Family; 5] = [
     Family::Gaussian,
     Family::AsymmetricLaplace { tau: 0.3 },
     Family::StudentT { nu: 4.0 },
+    Family::Poisson,
+    Family::Logistic,
 ];
 
 const DRAWS: usize = 40_000;

@@ -1,10 +1,10 @@
-//! Native families: pair likelihoods of one location and one scale, in O(n) memory.
+//! Native families: pair likelihoods of a linear predictor and, for some, a scale, in O(n) memory.
 
 use super::pair::{Locations, PairLogLik};
 use super::special::log_gamma;
 use std::f64::consts::PI;
 
-/// The law of a response around its fitted value, with scale sigma.
+/// The law of a response given its fitted value x'beta and, for the first three, a scale sigma.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Family {
     /// sigma is the standard deviation.
@@ -16,12 +16,56 @@ pub enum Family {
     StudentT {
         nu: f64,
     },
+    /// Counts with mean exp(fitted).
+    Poisson,
+    /// 0 or 1, with log odds fitted of a 1.
+    Logistic,
 }
 
 impl Family {
     /// log p(y | fitted value, scale), normalised and not tempered.
     pub fn log_density(self, response: f64, fitted: f64, scale: f64) -> f64 {
-        self.log_constant(scale) + self.log_kernel(response - fitted, self.precision(scale))
+        let kernel = match self {
+            Self::Poisson | Self::Logistic => response * fitted - self.log_partition(fitted),
+            _ => self.log_kernel(response - fitted, self.precision(scale)),
+        };
+        self.log_base(response) + self.log_constant(scale) + kernel
+    }
+
+    /// Whether the law has a scale besides its fitted value.
+    pub fn has_scale(self) -> bool {
+        !self.is_exponential()
+    }
+
+    /// log p = base(y) + y * fitted - partition(fitted): an exponential family with its canonical link.
+    fn is_exponential(self) -> bool {
+        matches!(self, Self::Poisson | Self::Logistic)
+    }
+
+    /// The part of the log density that only the response changes.
+    fn log_base(self, response: f64) -> f64 {
+        match self {
+            Self::Poisson => -log_gamma(response + 1.0),
+            _ => 0.0,
+        }
+    }
+
+    /// The part of an exponential family's log density that only the fitted value changes.
+    fn log_partition(self, fitted: f64) -> f64 {
+        match self {
+            Self::Poisson => fitted.exp(),
+            Self::Logistic => fitted.max(0.0) + (-fitted.abs()).exp().ln_1p(),
+            _ => 0.0,
+        }
+    }
+
+    /// The fitted value at which a response is most likely; infinite at the end of the possible ones.
+    fn location(self, response: f64) -> f64 {
+        match self {
+            Self::Poisson => response.ln(),
+            Self::Logistic => (response / (1.0 - response)).ln(),
+            _ => response,
+        }
     }
 
     /// The part of the log density that no residual changes.
@@ -35,6 +79,7 @@ impl Family {
                     - 0.5 * (nu * PI).ln()
                     - scale.ln()
             }
+            Self::Poisson | Self::Logistic => 0.0,
         }
     }
 
@@ -44,6 +89,7 @@ impl Family {
             Self::Gaussian => 0.5 / (scale * scale),
             Self::AsymmetricLaplace { .. } => 1.0 / scale,
             Self::StudentT { nu } => 1.0 / (nu * scale * scale),
+            Self::Poisson | Self::Logistic => 1.0,
         }
     }
 
@@ -56,19 +102,26 @@ impl Family {
                 -precision * residual * slope
             }
             Self::StudentT { nu } => -0.5 * (nu + 1.0) * (precision * residual * residual).ln_1p(),
+            Self::Poisson | Self::Logistic => unreachable!("no function of a residual"),
         }
     }
 
-    fn is_convex(self) -> bool {
-        match self {
-            Self::Gaussian | Self::AsymmetricLaplace { .. } => true,
-            Self::StudentT { .. } => false,
-        }
+    /// A convex loss of the residual is sorted best; so is the sum of y * fitted, by the rearrangement inequality, and
+    /// the rest of an exponential family's log likelihood is the same for every permutation.
+    fn is_best_sorted(self) -> bool {
+        !matches!(self, Self::StudentT { .. })
     }
 
-    fn assert_valid(self) {
+    fn assert_valid(self, response: &[f64]) {
+        let all = |allowed: fn(f64) -> bool| response.iter().all(|&value| allowed(value));
+        assert!(all(f64::is_finite), "responses must be finite");
         match self {
             Self::Gaussian => {}
+            Self::Poisson => assert!(
+                all(|y| y >= 0.0 && y.fract() == 0.0),
+                "counts must be 0, 1, 2, ..."
+            ),
+            Self::Logistic => assert!(all(|y| y == 0.0 || y == 1.0), "responses must be 0 or 1"),
             Self::AsymmetricLaplace { tau } => {
                 assert!(tau > 0.0 && tau < 1.0, "tau must lie in (0, 1), got {tau}");
             }
@@ -84,7 +137,12 @@ pub struct FamilyLogLik {
     temperature: f64,
     response: Vec<f64>,
     response_order: Vec<usize>,
+    /// Each response on the scale of the fitted values.
+    location: Vec<f64>,
+    log_base: Vec<f64>,
     fitted: Vec<f64>,
+    /// Of each fitted value; used by exponential families alone.
+    log_partition: Vec<f64>,
     precision: f64,
     log_constant: f64,
     /// log density of each response when nothing is known of its predictors.
@@ -94,35 +152,43 @@ pub struct FamilyLogLik {
 impl FamilyLogLik {
     /// Fitted values start at zero and the scale at one: call `update` before use.
     pub fn new(family: Family, response: Vec<f64>, temperature: f64) -> Self {
-        family.assert_valid();
+        family.assert_valid(&response);
         assert!(
             temperature > 0.0 && temperature <= 1.0,
             "the temperature must lie in (0, 1], got {temperature}"
         );
-        assert!(
-            response.iter().all(|value| value.is_finite()),
-            "responses must be finite"
-        );
         let num_rows = response.len();
         let mut response_order: Vec<usize> = (0..num_rows).collect();
         response_order.sort_by(|&i, &j| response[i].total_cmp(&response[j]));
-        let log_marginal = log_marginal(&response);
+        let of_responses = |value: &dyn Fn(f64) -> f64| -> Vec<f64> {
+            response.iter().map(|&y| value(y)).collect()
+        };
+        let log_marginal = log_marginal(family, &response);
         Self {
+            location: of_responses(&|y| family.location(y)),
+            log_base: of_responses(&|y| family.log_base(y)),
             family,
             temperature,
             response,
             response_order,
             fitted: vec![0.0; num_rows],
+            log_partition: vec![family.log_partition(0.0); num_rows],
             precision: family.precision(1.0),
             log_constant: family.log_constant(1.0),
             log_marginal,
         }
     }
 
-    /// Moves to a new theta in place: `fill` writes the fitted values, one for each row of X.
+    /// Moves to a new theta in place: `fill` writes the fitted values, one for each row of X. Families without a scale
+    /// ignore it.
     pub fn update(&mut self, scale: f64, fill: impl FnOnce(&mut [f64])) {
         assert!(scale > 0.0, "the scale must be positive, got {scale}");
         fill(&mut self.fitted);
+        if self.family.is_exponential() {
+            for (partition, &fitted) in self.log_partition.iter_mut().zip(&self.fitted) {
+                *partition = self.family.log_partition(fitted);
+            }
+        }
         self.precision = self.family.precision(scale);
         self.log_constant = self.family.log_constant(scale);
     }
@@ -145,21 +211,47 @@ impl FamilyLogLik {
 
     /// log p(y[row] | X[column], theta), normalised and not tempered.
     pub fn log_density(&self, row: usize, column: usize) -> f64 {
-        let residual = self.response[row] - self.fitted[column];
-        self.log_constant + self.family.log_kernel(residual, self.precision)
+        self.log_base[row] + self.log_constant + self.log_kernel(row, column)
+    }
+
+    /// The part of the log density that row and column change together.
+    #[inline]
+    fn log_kernel(&self, row: usize, column: usize) -> f64 {
+        let (response, fitted) = (self.response[row], self.fitted[column]);
+        match self.family {
+            Family::Poisson | Family::Logistic => response * fitted - self.log_partition[column],
+            family => family.log_kernel(response - fitted, self.precision),
+        }
     }
 }
 
-/// A normal law with the mean and variance of all responses: rough, but it only steers proposals.
-fn log_marginal(response: &[f64]) -> Vec<f64> {
+/// A law with the mean and variance of all responses: rough, but it only steers proposals. Counts have a negative
+/// binomial one, 0 and 1 their frequencies, all others a normal one.
+fn log_marginal(family: Family, response: &[f64]) -> Vec<f64> {
     let num_rows = response.len().max(1) as f64;
     let mean = response.iter().sum::<f64>() / num_rows;
     let squares: f64 = response.iter().map(|value| (value - mean).powi(2)).sum();
     let variance = squares / num_rows;
     // A constant response has no spread; any positive one keeps the density finite.
     let sd = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    let density = |&value: &f64| Family::Gaussian.log_density(value, mean, sd);
+    let density = |&value: &f64| match family {
+        Family::Poisson if variance > mean => log_negative_binomial(value, mean, variance),
+        Family::Poisson => {
+            Family::Poisson.log_density(value, mean.max(f64::MIN_POSITIVE).ln(), 1.0)
+        }
+        Family::Logistic if value == 1.0 => mean.ln(),
+        Family::Logistic => (1.0 - mean).ln(),
+        _ => Family::Gaussian.log_density(value, mean, sd),
+    };
     response.iter().map(density).collect()
+}
+
+/// The log mass of a count, by the method of moments.
+fn log_negative_binomial(count: f64, mean: f64, variance: f64) -> f64 {
+    let size = mean * mean / (variance - mean);
+    log_gamma(count + size) - log_gamma(size) - log_gamma(count + 1.0)
+        + size * (size / (size + mean)).ln()
+        + count * (mean / (size + mean)).ln()
 }
 
 impl PairLogLik for FamilyLogLik {
@@ -169,8 +261,7 @@ impl PairLogLik for FamilyLogLik {
 
     #[inline]
     fn pair(&self, row: usize, column: usize) -> f64 {
-        let residual = self.response[row] - self.fitted[column];
-        self.temperature * self.family.log_kernel(residual, self.precision)
+        self.temperature * self.log_kernel(row, column)
     }
 
     fn log_mislink_ratio(&self, row: usize) -> f64 {
@@ -179,10 +270,10 @@ impl PairLogLik for FamilyLogLik {
 
     fn locations(&self) -> Option<Locations<'_>> {
         Some(Locations {
-            response: &self.response,
+            response: &self.location,
             response_order: &self.response_order,
             fitted: &self.fitted,
-            is_convex: self.family.is_convex(),
+            is_best_sorted: self.family.is_best_sorted(),
         })
     }
 }
@@ -233,6 +324,50 @@ mod tests {
                 / f64::from(steps);
             assert!((sum - 1.0).abs() < 1e-6, "{family:?}: {sum}");
         }
+    }
+
+    #[test]
+    fn masses_sum_to_one() {
+        for fitted in [-3.0, 0.2, 2.5] {
+            let poisson: f64 = (0..200)
+                .map(|y| Family::Poisson.log_density(f64::from(y), fitted, 1.0).exp())
+                .sum();
+            assert!((poisson - 1.0).abs() < 1e-12, "{poisson}");
+            let logistic: f64 = [0.0, 1.0]
+                .map(|y| Family::Logistic.log_density(y, fitted, 1.0).exp())
+                .iter()
+                .sum();
+            assert!((logistic - 1.0).abs() < 1e-14, "{logistic}");
+        }
+        // R: dpois(3, exp(0.7), log = TRUE); plogis(-1.2, log.p = TRUE).
+        let poisson = Family::Poisson.log_density(3.0, 0.7, 1.0);
+        assert!((poisson - (2.1 - 0.7f64.exp() - 6.0f64.ln())).abs() < 1e-13);
+        let logistic = Family::Logistic.log_density(1.0, -1.2, 1.0);
+        assert!((logistic - (1.0 / (1.0 + 1.2f64.exp())).ln()).abs() < 1e-14);
+        let spread: f64 = (0..3000)
+            .map(|y| log_negative_binomial(f64::from(y), 3.0, 12.0).exp())
+            .sum();
+        assert!((spread - 1.0).abs() < 1e-10, "{spread}");
+    }
+
+    #[test]
+    fn counts_and_zero_one_responses_look_mislinked_where_they_do_not_fit() {
+        let counts = vec![0.0, 1.0, 2.0, 9.0, 25.0, 1.0];
+        let mut pair = FamilyLogLik::new(Family::Poisson, counts, 1.0);
+        // Rows 4 and 6 have each other's fitted value.
+        let fitted = [0.1, 0.5, 1.5, 0.3, 25.0, 9.0].map(f64::ln);
+        pair.update(1.0, |eta| eta.copy_from_slice(&fitted));
+        for row in 0..6 {
+            let ratio = pair.log_mislink_ratio(row);
+            assert_eq!(ratio > 0.0, row == 3 || row == 5, "row {row}: {ratio}");
+        }
+        let mut pair = FamilyLogLik::new(Family::Logistic, vec![0.0, 1.0, 1.0, 0.0], 1.0);
+        pair.update(1.0, |eta| eta.copy_from_slice(&[-2.0, 3.0, -3.0, 2.0]));
+        let found = [0, 1, 2, 3].map(|row| pair.log_mislink_ratio(row) > 0.0);
+        assert_eq!(found, [false, false, true, true]);
+        // A constant response has a finite marginal.
+        let zeros = FamilyLogLik::new(Family::Poisson, vec![0.0; 3], 1.0);
+        assert!(zeros.log_mislink_ratio(0).is_finite());
     }
 
     #[test]

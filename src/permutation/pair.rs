@@ -5,7 +5,7 @@ use ndarray::Array2;
 
 /// l(row, column) = alpha * log p(y[row] | X[column], theta), at the current theta.
 ///
-/// Terms that are the same for every pair may be left out: they cancel for every permutation.
+/// Terms that only the row or only the column changes may be left out: they cancel for every permutation.
 pub trait PairLogLik {
     fn len(&self) -> usize;
 
@@ -35,12 +35,14 @@ pub trait PairLogLik {
 /// One-dimensional positions: a pair fits well when its response is near its fitted value.
 #[derive(Clone, Copy, Debug)]
 pub struct Locations<'a> {
+    /// May be infinite: beyond all fitted values.
     pub response: &'a [f64],
     /// Rows in increasing order of their response.
     pub response_order: &'a [usize],
     pub fitted: &'a [f64],
-    /// Whether -l is a convex function of response - fitted: sorting is then the best assignment.
-    pub is_convex: bool,
+    /// Whether pairing sorted responses with sorted fitted values is the best assignment, as where -l is a convex
+    /// function of response - fitted.
+    pub is_best_sorted: bool,
 }
 
 /// A pair likelihood held as an n x n matrix.

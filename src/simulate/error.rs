@@ -22,6 +22,10 @@ pub enum SimulateError {
     Needs { what: &'static str },
     #[error("--r2 and --sigma both set the scale of the errors; remove one of them")]
     SigmaTwice,
+    #[error(
+        "these predictors make means as large as exp({largest:.0}); choose a smaller --x-scale, --beta or --intercept"
+    )]
+    LargeMeans { largest: f64 },
     #[error("{option} is {value}; {rule}")]
     OutOfRange {
         option: &'static str,

@@ -41,7 +41,7 @@ pub fn mislink_file(source: &Source, seed: u64) -> Result<Mislinked, SimulateErr
     let csv = with_responses_moved(source, &dataset.row_numbers, &pi)?;
     let fit = least_squares(dataset.x.view(), &dataset.response);
     let sigma = fit.sigma2.sqrt();
-    let truth = Truth::new(dataset.predictor_names, fit.beta, sigma, pi, None);
+    let truth = Truth::new(dataset.predictor_names, fit.beta, Some(sigma), pi, None);
     Ok(Mislinked { csv, truth })
 }
 

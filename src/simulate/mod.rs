@@ -1,7 +1,7 @@
 //! Data with a known truth: regressions whose rows are linked wrongly on purpose.
 //!
 //! Row i of the result holds `y[i]` and `x[i]` as linked; `y[i]` belongs to `x[pi(i)]`. All random numbers come from one
-//! ChaCha8 stream of the seed, in this order: the predictors row by row, the errors row by row, the mislinked rows,
+//! ChaCha8 stream of the seed, in this order: the predictors row by row, the responses row by row, the mislinked rows,
 //! and what they are linked to. So the same seed with another fraction mislinks the same data.
 
 mod design;
@@ -31,6 +31,9 @@ use crate::data::{Blocks, Dataset, INTERCEPT};
 /// Chains have the streams from 1, so data and chains of one seed never share a number.
 const STREAM: usize = 0;
 
+/// Larger means are no counts that a double holds exactly, and no one's data.
+const LARGEST_LOG_MEAN: f64 = 30.0;
+
 /// The rows in the paper's design that are reversed; the next row is a copy of the first.
 pub const PAPER_REVERSED: usize = 6;
 
@@ -53,13 +56,17 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
         let z: f64 = StandardNormal.sample(&mut rng);
         design.x_scale * z
     });
-    let mut right_y: Vec<f64> = x
-        .rows()
-        .into_iter()
-        .map(|row| {
-            let error = design.sigma * design.errors.sample(&mut rng);
-            design.intercept.unwrap_or(0.0) + design.beta * row.sum() + error
-        })
+    let linear = x.rows().into_iter();
+    let linear: Vec<f64> = linear
+        .map(|row| design.intercept.unwrap_or(0.0) + design.beta * row.sum())
+        .collect();
+    let largest = linear.iter().copied().fold(f64::MIN, f64::max);
+    if design.errors.has_log_link() && largest > LARGEST_LOG_MEAN {
+        return Err(SimulateError::LargeMeans { largest });
+    }
+    let responses = linear.iter();
+    let mut right_y: Vec<f64> = responses
+        .map(|&linear| design.errors.respond(linear, design.sigma, &mut rng))
         .collect();
     let blocks = match design.links {
         Links::Blocks { num_blocks, .. } => Some(even_blocks(design.num_rows, num_blocks)),
@@ -101,7 +108,13 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
         beta.insert(0, intercept);
         coefficients.insert(0, INTERCEPT.into());
     }
-    let truth = Truth::new(coefficients, beta, design.sigma, pi, copied);
+    let sigma = design.errors.is_additive().then_some(design.sigma);
+    let mut truth = Truth::new(coefficients, beta, sigma, pi, copied);
+    match design.errors {
+        Errors::NegativeBinomial { phi } => truth.phi = Some(phi),
+        Errors::Gamma { shape } => truth.shape = Some(shape),
+        _ => {}
+    }
     Ok(Simulated {
         x,
         y,

@@ -34,6 +34,10 @@ pub struct Settings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nu: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phi: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mislinked: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
@@ -58,6 +62,14 @@ pub enum ErrorsName {
     /// Asymmetric Laplace, as in quantile regression
     Ald,
     StudentT,
+    /// Counts, with a log link
+    Poisson,
+    /// 0 or 1, with a logit link
+    Logistic,
+    /// Counts with more spread, with a log link
+    NegativeBinomial,
+    /// Positive amounts, with a log link
+    Gamma,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -89,6 +101,8 @@ impl Settings {
             errors: None,
             tau: None,
             nu: None,
+            phi: None,
+            shape: None,
             mislinked: None,
             kind: None,
             blocks: None,
@@ -117,7 +131,6 @@ impl Settings {
                 ..design
             };
         }
-        design.x_scale = self.x_scale.unwrap_or(design.x_scale);
         design.errors = match self.errors.unwrap_or(ErrorsName::Normal) {
             ErrorsName::Normal => Errors::Normal,
             ErrorsName::Ald => Errors::AsymmetricLaplace {
@@ -126,7 +139,30 @@ impl Settings {
             ErrorsName::StudentT => Errors::StudentT {
                 nu: self.nu.unwrap_or(4.0),
             },
+            ErrorsName::Poisson => Errors::Poisson,
+            ErrorsName::Logistic => Errors::Logistic,
+            ErrorsName::NegativeBinomial => Errors::NegativeBinomial {
+                phi: self.phi.unwrap_or(5.0),
+            },
+            ErrorsName::Gamma => Errors::Gamma {
+                shape: self.shape.unwrap_or(5.0),
+            },
         };
+        // A log or log odds of the mean must stay small; with a beta of 1 these are the standard deviations of x'beta.
+        let spread = match design.errors {
+            Errors::Logistic => Some(3.0),
+            errors => errors.has_log_link().then_some(1.0),
+        };
+        if let Some(spread) = spread {
+            design.x_scale = spread / (design.num_predictors.max(1) as f64).sqrt();
+        }
+        design.x_scale = self.x_scale.unwrap_or(design.x_scale);
+        if self.sigma.is_some() && !design.errors.is_additive() {
+            return Err(SimulateError::NeedsOther {
+                option: "--sigma",
+                other: "--errors normal, ald or student_t",
+            });
+        }
         design.sigma = match self.r2 {
             None => self.sigma.unwrap_or(design.sigma),
             Some(r2) => sigma_for(r2, &design)?,
@@ -159,6 +195,18 @@ impl Settings {
                 ErrorsName::StudentT,
                 "--nu",
                 "--errors student_t",
+            ),
+            (
+                self.phi.is_some(),
+                ErrorsName::NegativeBinomial,
+                "--phi",
+                "--errors negative_binomial",
+            ),
+            (
+                self.shape.is_some(),
+                ErrorsName::Gamma,
+                "--shape",
+                "--errors gamma",
             ),
         ];
         for (given, errors, option, other) in needs {

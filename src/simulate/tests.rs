@@ -124,6 +124,13 @@ fn the_files_read_back_as_they_were_simulated() {
             "quantile",
         ),
         (with_errors(Errors::StudentT { nu: 3.0 }), "student_t"),
+        (with_errors(Errors::Poisson), "poisson"),
+        (with_errors(Errors::Logistic), "logistic"),
+        (
+            with_errors(Errors::NegativeBinomial { phi: 2.0 }),
+            "negative_binomial",
+        ),
+        (with_errors(Errors::Gamma { shape: 2.0 }), "gamma"),
     ] {
         let simulated = simulate(&design, 3).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -293,4 +300,73 @@ fn the_shipped_example_is_what_its_command_makes() {
     assert_eq!(csv, include_str!("../../configs/data/engel_mislinked.csv"));
     let shipped = include_str!("../../configs/data/engel_truth.json");
     assert_eq!(truth, serde_json::from_str::<Truth>(shipped).unwrap());
+}
+
+#[test]
+fn the_shipped_simulations_are_what_their_commands_make() {
+    let shipped = |name: &str, ending: &str| {
+        let path = format!("{}/configs/data/{name}{ending}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_to_string(path).unwrap()
+    };
+    for (errors, name, intercept, seed) in [
+        (ErrorsName::Poisson, "poisson", 2.0, 1),
+        (ErrorsName::Logistic, "logistic", 0.0, 2),
+        (ErrorsName::NegativeBinomial, "negative_binomial", 2.0, 3),
+        (ErrorsName::Gamma, "gamma", 1.0, 4),
+    ] {
+        let settings = Settings {
+            predictors: Some(2),
+            intercept: Some(intercept),
+            errors: Some(errors),
+            mislinked: Some(0.2),
+            ..Settings::new(DesignName::General, 250)
+        };
+        let simulated = simulate(&settings.design().unwrap(), seed).unwrap();
+        assert_eq!(simulated.csv(), shipped(name, ".csv"));
+        let truth: Truth = serde_json::from_str(&shipped(name, "_truth.json")).unwrap();
+        assert_eq!(truth, simulated.truth);
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_law_is_refused() {
+    let sentence = |settings: Settings| {
+        let design = settings.design();
+        let simulated = design.and_then(|design| simulate(&design, 1));
+        simulated.unwrap_err().to_string()
+    };
+    let counts = Settings {
+        predictors: Some(3),
+        errors: Some(ErrorsName::Poisson),
+        ..Settings::new(DesignName::General, 100)
+    };
+    let with_sigma = Settings {
+        sigma: Some(1.0),
+        ..counts.clone()
+    };
+    assert_eq!(
+        sentence(with_sigma),
+        "--sigma needs --errors normal, ald or student_t; add it or remove --sigma"
+    );
+    let with_phi = Settings {
+        phi: Some(1.0),
+        ..counts.clone()
+    };
+    assert_eq!(
+        sentence(with_phi),
+        "--phi needs --errors negative_binomial; add it or remove --phi"
+    );
+    let wide = Settings {
+        x_scale: Some(50.0),
+        ..counts
+    };
+    let found = sentence(wide);
+    assert!(found.contains("choose a smaller --x-scale"), "{found}");
+    let shapeless = Settings {
+        predictors: Some(3),
+        errors: Some(ErrorsName::Gamma),
+        shape: Some(0.0),
+        ..Settings::new(DesignName::General, 100)
+    };
+    assert_eq!(sentence(shapeless), "--shape is 0; it must be above 0");
 }

@@ -8,7 +8,15 @@ pub struct Truth {
     /// Names of the entries of `beta`, the intercept first where there is one.
     pub coefficients: Vec<String>,
     pub beta: Vec<f64>,
-    pub sigma: f64,
+    /// Scale of the errors, where responses have errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sigma: Option<f64>,
+    /// Of negative binomial counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phi: Option<f64>,
+    /// Of gamma responses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<f64>,
     /// Number of rows with `pi[i] != i`.
     pub num_moved: usize,
     /// `y[i]` belongs to `x[pi[i]]`.
@@ -26,7 +34,7 @@ impl Truth {
     pub(super) fn new(
         coefficients: Vec<String>,
         beta: Vec<f64>,
-        sigma: f64,
+        sigma: Option<f64>,
         pi: Vec<usize>,
         copied: Option<(usize, usize)>,
     ) -> Truth {
@@ -44,6 +52,8 @@ impl Truth {
             coefficients,
             beta,
             sigma,
+            phi: None,
+            shape: None,
             num_moved: pi.iter().enumerate().filter(|(i, j)| i != *j).count(),
             pi,
             pi0,
@@ -54,7 +64,11 @@ impl Truth {
     pub(crate) fn relinked(&self) -> Truth {
         let identity = (0..self.pi.len()).collect();
         let (names, beta) = (self.coefficients.clone(), self.beta.clone());
-        Truth::new(names, beta, self.sigma, identity, None)
+        Truth {
+            phi: self.phi,
+            shape: self.shape,
+            ..Truth::new(names, beta, self.sigma, identity, None)
+        }
     }
 }
 

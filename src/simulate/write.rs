@@ -117,11 +117,15 @@ fn truth_text(truth: &Truth) -> String {
         "coefficients",
         "beta",
         "sigma",
+        "phi",
+        "shape",
         "num_moved",
         "linked_to",
         "pi0",
     ];
-    on_lines(&order.map(|key| (key, spaced(&value[key]))))
+    let entries = order.into_iter().filter(|key| !value[key].is_null());
+    let entries: Vec<(&str, String)> = entries.map(|key| (key, spaced(&value[key]))).collect();
+    on_lines(&entries)
 }
 
 fn on_lines(entries: &[(&str, String)]) -> String {

@@ -13,6 +13,15 @@ pub struct ShippedModel {
     model: &'static str,
     /// ...and for `permutation`.
     permutation: &'static str,
+    example: Example,
+}
+
+/// Data with a fifth of the rows mislinked, for a first fit.
+#[derive(Debug, Clone, Copy)]
+struct Example {
+    csv: &'static str,
+    /// JSON for `data`, without the file.
+    columns: &'static str,
 }
 
 const MODELS: &[ShippedModel] = &[
@@ -21,24 +30,56 @@ const MODELS: &[ShippedModel] = &[
         stan: include_str!("../../stan/linear.stan"),
         model: "{}",
         permutation: RELINKED,
+        example: ENGEL,
     },
     ShippedModel {
         name: "quantile",
         stan: include_str!("../../stan/quantile.stan"),
         model: r#"{"family": {"name": "asymmetric_laplace", "tau": 0.5}}"#,
         permutation: RELINKED,
+        example: ENGEL,
     },
     ShippedModel {
         name: "student_t",
         stan: include_str!("../../stan/student_t.stan"),
         model: r#"{"family": {"name": "student_t", "nu": 4}}"#,
         permutation: RELINKED,
+        example: ENGEL,
     },
     ShippedModel {
         name: "mean_shift",
         stan: include_str!("../../stan/mean_shift.stan"),
         model: r#"{"data": {"k": 24}}"#,
         permutation: r#"{"update": {"name": "none"}}"#,
+        example: ENGEL,
+    },
+    ShippedModel {
+        name: "poisson",
+        stan: include_str!("../../stan/poisson.stan"),
+        model: r#"{"family": {"name": "poisson"}}"#,
+        permutation: RELINKED,
+        example: simulated(include_str!("../../configs/data/poisson.csv")),
+    },
+    ShippedModel {
+        name: "logistic",
+        stan: include_str!("../../stan/logistic.stan"),
+        model: r#"{"family": {"name": "logistic"}}"#,
+        permutation: RELINKED,
+        example: simulated(include_str!("../../configs/data/logistic.csv")),
+    },
+    ShippedModel {
+        name: "negative_binomial",
+        stan: include_str!("../../stan/negative_binomial.stan"),
+        model: r#"{"family": {"name": "stan"}}"#,
+        permutation: RELINKED,
+        example: simulated(include_str!("../../configs/data/negative_binomial.csv")),
+    },
+    ShippedModel {
+        name: "gamma",
+        stan: include_str!("../../stan/gamma.stan"),
+        model: r#"{"family": {"name": "stan"}}"#,
+        permutation: RELINKED,
+        example: simulated(include_str!("../../configs/data/gamma.csv")),
     },
 ];
 
@@ -58,25 +99,44 @@ pub(super) const BRIDGE: [(&str, &str); 3] = [
 pub(super) const MODEL_BASE_CRTP: &str =
     include_str!("../../stan/bridge/slim/stan/model/model_base_crtp.hpp");
 
-/// Engel's households with a fifth of them mislinked, for a first fit.
-pub const EXAMPLE_DATA: &str = include_str!("../../configs/data/engel_mislinked.csv");
+/// Engel's households.
+const ENGEL: Example = Example {
+    csv: include_str!("../../configs/data/engel_mislinked.csv"),
+    columns: r#"{"response": "log_food", "predictors": ["log_income"], "id": "household"}"#,
+};
+
+/// What `unshuffle simulate` made.
+const fn simulated(csv: &'static str) -> Example {
+    Example {
+        csv,
+        columns: r#"{"response": "y", "predictors": ["x1", "x2"], "id": "row"}"#,
+    }
+}
 
 impl ShippedModel {
     pub fn source(&self) -> StanSource {
         StanSource::from_text(&format!("{}.stan", self.name), self.stan)
     }
 
-    /// A config to edit, for a copy of this model and of the example data beside it.
+    /// A CSV for a first fit.
+    pub fn example_data(&self) -> &'static str {
+        self.example.csv
+    }
+
+    /// A config to edit, for a copy of this model and of the example data beside it, in `example.csv`.
     pub fn starting_config(&self) -> String {
         let fragment = |text| serde_json::from_str::<Value>(text).expect("JSON from above");
         let mut model = fragment(self.model);
         model["stan"] = json!(format!("{}.stan", self.name));
+        let mut data = json!({"file": "example.csv"});
+        let columns = fragment(self.example.columns);
+        for (key, value) in columns.as_object().expect("an object from above") {
+            data[key] = value.clone();
+        }
         let config = json!({
             "name": self.name,
             "model": model,
-            "data": {
-                "file": "example.csv", "response": "log_food", "predictors": ["log_income"], "id": "household"
-            },
+            "data": data,
             "permutation": fragment(self.permutation),
         });
         serde_json::to_string_pretty(&config).expect("plain JSON") + "\n"
@@ -95,17 +155,17 @@ pub fn shipped_names() -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::config::{self, Family, Update};
-    use crate::data;
+    use crate::fit::read_data;
 
     #[test]
     fn every_starting_config_fits_its_copy_of_the_model() {
         for model in MODELS {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("config.json");
-            std::fs::write(folder.path().join("example.csv"), EXAMPLE_DATA).unwrap();
+            std::fs::write(folder.path().join("example.csv"), model.example_data()).unwrap();
             let text = model.starting_config();
             let config = config::parse(&text, &file, &[], &shipped_names()).unwrap();
-            assert_eq!(data::read(&config.data).unwrap().num_rows(), 235);
+            assert!(read_data(&config).unwrap().num_rows() >= 235);
             let shipped = config::Model {
                 stan: config::ModelSource::Shipped(model.name.into()),
                 family: None,

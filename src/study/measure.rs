@@ -120,8 +120,10 @@ pub fn measure_fit(
     if let Some(links) = &fitted.links {
         metrics.of_links(links, &task.truth);
     }
-    if cell.design.errors == Errors::Normal && task.truth.sigma > 0.0 {
-        contraction(&mut metrics, prepared, fitted, task)?;
+    if cell.design.errors == Errors::Normal
+        && let Some(sigma) = task.truth.sigma.filter(|sigma| *sigma > 0.0)
+    {
+        contraction(&mut metrics, prepared, fitted, task, sigma)?;
     }
     let detail = if with_detail {
         Some(detail_of(fitted, task.truth.beta.len()))
@@ -165,11 +167,12 @@ fn contraction(
     prepared: &Prepared,
     fitted: &Fitted,
     task: &TaskData,
+    sigma: f64,
 ) -> Result<(), StudyError> {
     let num_rows = task.data.num_rows();
     let (alpha, _) = prepared.config.temperature.at(num_rows);
     let means = TrueMeans::new(task.data.x.view(), &task.truth);
-    let scale = alpha / (2.0 * task.truth.sigma.powi(2) * num_rows as f64);
+    let scale = alpha / (2.0 * sigma.powi(2) * num_rows as f64);
     let mut divergences = Vec::new();
     for chain in &fitted.chains {
         let links = if fitted.links.is_some() {

@@ -58,7 +58,7 @@ impl ModeSearch {
         assert_eq!(current.len(), pair.len(), "permutation and pair likelihood");
         assert_eq!(current.len(), prior.num_rows(), "permutation and prior");
         if prior.is_flat()
-            && let Some(locations) = pair.locations().filter(|at| at.is_convex)
+            && let Some(locations) = pair.locations().filter(|at| at.is_best_sorted)
         {
             let permutation = sorted::assign(&locations, prior.space());
             return Mode {

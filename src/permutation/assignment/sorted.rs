@@ -1,11 +1,11 @@
-//! The flat prior's mode for convex losses: sorted responses meet sorted fitted values.
+//! The flat prior's mode for convex losses and exponential families: sorted responses meet sorted fitted values.
 
 use super::super::pair::Locations;
 use super::super::permutation::Permutation;
 use super::super::space::LinkSpace;
 
-/// For a convex loss of response - fitted, uncrossing two pairs never costs, so the sorted
-/// matching of each group is a best assignment. O(n log n).
+/// For a convex loss of response - fitted, and for y * fitted, uncrossing two pairs never costs, so
+/// the sorted matching of each group is a best assignment. O(n log n).
 pub(super) fn assign(locations: &Locations<'_>, space: &LinkSpace) -> Permutation {
     let mut forward: Vec<usize> = (0..space.num_rows()).collect();
     let sorted = |group: usize, by: &[f64]| {

@@ -32,7 +32,12 @@ fn brute_force<L: PairLogLik>(pair: &L, prior: &Prior) -> f64 {
 
 #[test]
 fn sorting_costs_what_lapjv_costs() {
-    for family in [Family::Gaussian, Family::AsymmetricLaplace { tau: 0.3 }] {
+    for family in [
+        Family::Gaussian,
+        Family::AsymmetricLaplace { tau: 0.3 },
+        Family::Poisson,
+        Family::Logistic,
+    ] {
         for seed in 0..20 {
             let pair = random_pairs(family, 40, 1.0, seed);
             let prior = Prior::uniform(40, 40);
@@ -62,6 +67,8 @@ fn penalised_mode_against_brute_force() {
         Family::Gaussian,
         Family::AsymmetricLaplace { tau: 0.3 },
         Family::StudentT { nu: 3.0 },
+        Family::Poisson,
+        Family::Logistic,
     ];
     let (mut num_cases, mut num_exact) = (0, 0);
     for n in 2..=7 {

@@ -1,0 +1,30 @@
+// Logistic regression of a response that is 0 or 1, for data whose rows may be linked wrongly.
+//
+// What you may edit: the priors, the likelihood, new parameters and generated quantities.
+// What must stay: the names N, D, X and alpha in `data`, and `vector[N] y` in `parameters`.
+//   y is the response in the order of the rows of X. unshuffle sets it anew whenever a link changes and
+//   never samples it, so it needs no prior. alpha is the temperature: it multiplies the likelihood, never a prior.
+//   y holds 0 and 1 but is real to Stan: write the log mass out, since `bernoulli_logit` wants integers.
+// After changing the likelihood, change `log_lik` too and set `model.family` in the config to "stan".
+data {
+  int<lower=1> N;                  // rows
+  int<lower=1> D;                  // columns of X, the intercept included
+  matrix[N, D] X;
+  real<lower=0, upper=1> alpha;
+}
+parameters {
+  vector[D] beta;
+  vector[N] y;
+}
+model {
+  vector[N] eta = X * beta;        // log odds of a 1
+  beta ~ normal(0, 2.5);
+  target += alpha * (dot_product(y, eta) - sum(log1p_exp(eta)));
+}
+generated quantities {
+  vector[N] log_lik;               // of each row, without alpha
+  {
+    vector[N] eta = X * beta;
+    log_lik = y .* eta - log1p_exp(eta);
+  }
+}

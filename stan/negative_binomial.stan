@@ -1,0 +1,35 @@
+// Negative binomial regression of counts (more spread than Poisson) with a log link, for data whose rows may be linked wrongly.
+//
+// The mean is mu = exp(x'beta), the variance mu + mu^2 / phi: a large phi is nearly Poisson.
+//
+// What you may edit: the priors, the likelihood, new parameters and generated quantities.
+// What must stay: the names N, D, X and alpha in `data`, and `vector[N] y` in `parameters`.
+//   y is the response in the order of the rows of X. unshuffle sets it anew whenever a link changes and
+//   never samples it, so it needs no prior. alpha is the temperature: it multiplies the likelihood, never a prior.
+//   y holds whole numbers but is real to Stan: write the log mass out, since `neg_binomial_2` wants integers.
+// The links are sampled from `log_lik` ("family": {"name": "stan"}): after changing the likelihood, change it too.
+functions {
+  // The log mass of each count, without -lgamma(y + 1), which neither links nor parameters change.
+  vector log_kernel(vector y, vector eta, real phi) {
+    return lgamma(y + phi) - lgamma(phi) + y .* eta + phi * log(phi) - (y + phi) .* log(exp(eta) + phi);
+  }
+}
+data {
+  int<lower=1> N;                  // rows
+  int<lower=1> D;                  // columns of X, the intercept included
+  matrix[N, D] X;
+  real<lower=0, upper=1> alpha;
+}
+parameters {
+  vector[D] beta;
+  real<lower=0> phi;
+  vector[N] y;
+}
+model {
+  beta ~ normal(0, 5);
+  phi ~ gamma(2, 0.1);
+  target += alpha * sum(log_kernel(y, X * beta, phi));
+}
+generated quantities {
+  vector[N] log_lik = log_kernel(y, X * beta, phi) - lgamma(y + 1);   // of each row, without alpha
+}
