@@ -59,7 +59,7 @@ pub(super) enum Problem {
     )]
     UsedAgain { response: String, count: usize },
     #[error(
-        "`{function}` makes a mixture of the likelihood, which adopt does not take apart; write `vector[N] log_lik` and `target += alpha * sum(log_lik)` by hand as docs/models.md shows"
+        "`{function}` makes a mixture of the likelihood, which adopt does not take apart; put the likelihood of one row into a function of your own, as docs/models.md shows"
     )]
     Mixture { function: String },
     #[error(
@@ -67,7 +67,7 @@ pub(super) enum Problem {
     )]
     Censored { function: String },
     #[error(
-        "the truncation `T[...]` is not adopted, since its normalisation must be part of every row's log_lik; write the likelihood with `target +=` by hand as docs/models.md shows"
+        "the truncation `T[...]` is not adopted, since every row's log_lik must have its normalisation too; put the likelihood of one row into a function of your own, as docs/models.md shows"
     )]
     Truncated,
     #[error(
@@ -91,7 +91,7 @@ pub(super) enum Problem {
     )]
     Unread { response: String },
     #[error(
-        "`{name}` is not among the distributions that adopt knows ({}); write the model by hand as docs/models.md shows",
+        "`{name}` is not among the distributions that adopt knows ({}); put the likelihood of one row into a function of your own, as docs/models.md shows",
         known_names()
     )]
     Unknown { name: String },
