@@ -158,7 +158,7 @@ fn arguments(
         let product = format!("{} * {}", in_brackets(x), in_brackets(slopes));
         let text = match *intercept {
             "0" | "0.0" => product,
-            some => format!("{some} + {product}"),
+            some => format!("{} + {product}", in_brackets(some)),
         };
         found.push(Argument {
             text,
@@ -186,7 +186,7 @@ fn arguments(
     Ok(found)
 }
 
-/// Brackets around whatever is more than a name, a number or a call.
+/// Brackets around whatever is more than a name or a number.
 fn in_brackets(text: &str) -> String {
     let simple = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     if text.chars().all(simple) {
