@@ -4,6 +4,7 @@
 //! [`permutation`] samples the links given the parameters (Step 2); [`chain`] puts them together.
 
 pub mod adapt;
+pub mod adopt;
 pub mod baseline;
 pub mod chain;
 pub mod cli;

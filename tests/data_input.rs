@@ -2,52 +2,13 @@
 
 mod common;
 
-use std::fs;
-use std::path::Path;
-
-use common::{Project, ended_with};
+use common::Project;
+use common::page::try_page;
 use serde_json::json;
-
-/// The fenced blocks of a page: the words behind the fence, and the lines between.
-fn blocks(page: &str) -> Vec<(String, String)> {
-    let mut parts = page.split("\n```");
-    parts.next();
-    parts
-        .step_by(2)
-        .map(|part| {
-            let (words, text) = part.split_once('\n').unwrap();
-            (words.to_string(), format!("{text}\n"))
-        })
-        .collect()
-}
 
 #[test]
 fn the_page_on_data_shows_what_happens() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/data.md");
-    let page = fs::read_to_string(page).unwrap();
-    let project = Project::new(&[]);
-    let mut num_run = 0;
-    for (words, text) in blocks(&page) {
-        match words.split_once(' ') {
-            Some(("csv" | "json", name)) => {
-                project.write(name, &text);
-            }
-            _ if words == "console" => {
-                let (command, shown) = text.split_once('\n').unwrap();
-                let args: Vec<&str> = command.split(' ').skip(2).collect();
-                let code = if shown.starts_with("error: ") { 2 } else { 0 };
-                let (stdout, stderr) = ended_with(&mut project.unshuffle(&args), code);
-                let folder = project.path("").display().to_string();
-                let said = format!("{stdout}{stderr}").replace(&folder, "");
-                for line in shown.lines() {
-                    let same = said.lines().any(|found| found == line);
-                    assert!(same, "{command} does not say\n{line}\nbut\n{said}");
-                }
-                num_run += 1;
-            }
-            _ => panic!("a block of {words} shows nothing that is tried"),
-        }
-    }
+    let num_run = try_page("data.md");
     assert!(num_run >= 6, "{num_run} commands");
 }
 

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
+use crate::adopt::AdoptFailure;
 use crate::chain::ChainError;
 use crate::compare::CompareError;
 use crate::config::ConfigError;
@@ -84,6 +85,15 @@ impl Failure {
 impl From<StanError> for Failure {
     fn from(error: StanError) -> Failure {
         Failure::new(if error.is_program_error() { 2 } else { 3 }, error)
+    }
+}
+
+impl From<AdoptFailure> for Failure {
+    fn from(error: AdoptFailure) -> Failure {
+        match error {
+            AdoptFailure::Refused(error) => Failure::new(2, error),
+            AdoptFailure::Stan(error) => error.into(),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line: arguments as typed, one module per command, and what exit codes mean.
 
+mod adopt;
 mod compile;
 mod doctor;
 mod failure;
@@ -52,6 +53,8 @@ enum Command {
     Study(Box<study::StudyArgs>),
     /// Write a Stan program and a config to edit
     Init(init::InitArgs),
+    /// Turn an ordinary Stan regression, with its response in `data`, into a program for unshuffle
+    Adopt(adopt::AdoptArgs),
     /// Check that everything a fit needs is there, and say what to do if not
     Doctor(doctor::DoctorArgs),
     /// Print the JSON Schema of a config
@@ -110,6 +113,7 @@ pub fn main() -> ExitCode {
         Command::Simulate(args) => simulate::simulate(*args),
         Command::Study(args) => study::study(*args),
         Command::Init(args) => init::init(args),
+        Command::Adopt(args) => adopt::adopt(args),
         Command::Doctor(args) => doctor::doctor(args),
         Command::Schema => print_schema(),
     };
