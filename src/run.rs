@@ -25,6 +25,8 @@ const SWEEPS_PER_UPDATE: usize = 10;
 pub struct Run<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
+    /// Of the data, one behind the other.
+    pub responses: &'a [f64],
     pub model: &'a StanModel,
     /// None where HMC moves in theta itself.
     pub coordinates: Option<&'a Standardised>,
@@ -69,11 +71,10 @@ impl Run<'_> {
     fn chain(&self, id: usize) -> Result<ChainOutcome, ChainError> {
         let mut rng = rng::stream(self.config.sampler.seed, id);
         let mut stan_rng = self.model.rng(rng.next_u32())?;
-        let response = &self.data.response;
         let theta = initial_values(
             self.model,
             &self.config.sampler.init,
-            (&self.config.model.response, response),
+            &self.config.model.response,
             self.data,
             id,
             &mut rng,
@@ -84,7 +85,7 @@ impl Run<'_> {
             links.disperse(id, &theta, &mut rng)?;
         }
         let with_links = links.is_some();
-        let density = ThetaGivenPi::new(self.model, response).in_coordinates(self.coordinates);
+        let density = ThetaGivenPi::new(self.model, self.responses).in_coordinates(self.coordinates);
         let outputs = Outputs::new(self.model, stan_rng);
         let chain = Chain::new(id, self.settings(), density, links, theta, outputs, rng)?;
         let columns = self.columns(with_links);
@@ -116,7 +117,7 @@ impl Run<'_> {
         };
         let pairs = self.pairs(rng.next_u32())?;
         Ok(Some(Links::new(
-            &self.data.response,
+            self.responses,
             self.prior,
             update,
             pairs,
@@ -130,7 +131,7 @@ impl Run<'_> {
             self.model,
             Outputs::new(self.model, self.model.rng(seed)?),
             self.data.x.view(),
-            &self.data.response,
+            self.responses,
             temperature,
         )
     }

@@ -8,7 +8,8 @@ use crate::permutation::PairLogLik;
 
 /// Row i of the pair matrix is `log_lik` with every response set to y[i]: one evaluation of the program.
 pub struct StanPairs<'m> {
-    response: Vec<f64>,
+    /// One behind the other where there are several.
+    responses: Vec<f64>,
     temperature: f64,
     log_lik: Range<usize>,
     theta: Vec<f64>,
@@ -37,27 +38,28 @@ impl<'m> StanPairs<'m> {
     pub fn new(
         model: &'m StanModel,
         outputs: Outputs<'m>,
-        response: &[f64],
+        responses: &[f64],
         temperature: f64,
     ) -> Result<StanPairs<'m>, ModelError> {
+        let num_rows = model.shape().rows;
         let found = model.index_of("log_lik").map(|(range, _)| range);
         let log_lik = found
-            .filter(|range| range.len() == response.len())
+            .filter(|range| range.len() == num_rows)
             .ok_or_else(|| ModelError::Family {
                 label: model.label().to_string(),
                 what: "`vector[N] log_lik` in `generated quantities` (untempered, one entry for each row)".into(),
             })?;
         Ok(StanPairs {
-            response: response.to_vec(),
+            responses: responses.to_vec(),
             temperature,
             log_lik,
             theta: Vec::new(),
-            diagonal: vec![0.0; response.len()],
+            diagonal: vec![0.0; num_rows],
             typical: 0.0,
             epoch: 0,
             cache: RefCell::new(Cache {
                 outputs,
-                rows: vec![Row::default(); response.len()],
+                rows: vec![Row::default(); num_rows],
             }),
             error: Cell::new(None),
         })
@@ -72,7 +74,7 @@ impl<'m> StanPairs<'m> {
         self.theta.extend_from_slice(theta);
         self.epoch += 1;
         let outputs = &mut self.cache.get_mut().outputs;
-        let values = outputs.evaluate(theta, &self.response, Block::GeneratedQuantities)?;
+        let values = outputs.evaluate(theta, &self.responses, Block::GeneratedQuantities)?;
         self.diagonal.copy_from_slice(&values[self.log_lik.clone()]);
         let mut sorted = self.diagonal.clone();
         let middle = sorted.len() / 2;
@@ -88,7 +90,7 @@ impl<'m> StanPairs<'m> {
 
 impl PairLogLik for StanPairs<'_> {
     fn len(&self) -> usize {
-        self.response.len()
+        self.diagonal.len()
     }
 
     fn pair(&self, row: usize, column: usize) -> f64 {
@@ -97,7 +99,7 @@ impl PairLogLik for StanPairs<'_> {
         if entry.epoch != self.epoch {
             match cache
                 .outputs
-                .evaluate_constant(&self.theta, self.response[row])
+                .evaluate_constant(&self.theta, &self.responses, row)
             {
                 Ok(values) => {
                     entry.values.clear();
@@ -108,7 +110,7 @@ impl PairLogLik for StanPairs<'_> {
                 Err(error) => {
                     self.error.set(Some(error));
                     entry.values.clear();
-                    entry.values.resize(self.response.len(), f64::NEG_INFINITY);
+                    entry.values.resize(self.diagonal.len(), f64::NEG_INFINITY);
                 }
             }
             entry.epoch = self.epoch;
