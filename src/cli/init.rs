@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
-use crate::stan::{EXAMPLE_DATA, shipped_model, shipped_names};
+use crate::stan::{shipped_model, shipped_names};
 
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
@@ -31,7 +31,7 @@ pub(super) fn init(args: InitArgs) -> Result<(), Failure> {
     let files = [
         (format!("{}.stan", model.name), model.stan.to_string()),
         ("config.json".to_string(), model.starting_config()),
-        ("example.csv".to_string(), EXAMPLE_DATA.to_string()),
+        ("example.csv".to_string(), model.example.to_string()),
     ];
     for (name, _) in &files {
         let path = args.folder.join(name);

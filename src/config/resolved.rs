@@ -56,6 +56,7 @@ impl Model {
                 Family::AsymmetricLaplace { tau: 0.5 }
             }
             ModelSource::Shipped(name) if name == "student_t" => Family::StudentT { nu: 4.0 },
+            ModelSource::Shipped(name) if name == "multivariate" => Family::Stan,
             _ => Family::Gaussian,
         })
     }

@@ -17,8 +17,8 @@ const STAN_RADIUS: f64 = 2.0;
 /// A point with a finite log density for `chain`, given the responses as they were linked; `block` is their name in the
 /// program.
 ///
-/// With `Init::Auto`, programs that have `vector[D] beta` and `sigma2` or `sigma`, or `matrix[D, K] beta` and a `sigma`
-/// for each response, start within two standard errors of least squares; all else starts as in Stan.
+/// With `Init::Auto`, programs that have `vector[D] beta` and `sigma2` or `sigma`, or `matrix[D, K] beta` and one of
+/// these for each response, start within two standard errors of least squares; all else starts as in Stan.
 pub fn initial_values(
     model: &StanModel,
     init: &Init,
@@ -63,7 +63,9 @@ fn near_least_squares(
         true => num_columns * num_responses,
         false => num_columns,
     };
-    let has_scale = has("sigma2") || has("sigma") || has(&format!("sigma.{num_responses}"));
+    let has_scale = ["sigma2", "sigma"]
+        .iter()
+        .any(|name| has(name) || has(&format!("{name}.{num_responses}")));
     let mut values = Map::new();
     if num_beta != num_wanted || !has_scale {
         return values;
@@ -80,18 +82,19 @@ fn near_least_squares(
         (beta, sigma2)
     });
     let (beta, sigma2): (Vec<Vec<f64>>, Vec<f64>) = guesses.unzip();
-    let sigma: Vec<f64> = sigma2.iter().map(|sigma2| sigma2.sqrt()).collect();
+    let sigma = sigma2.iter().map(|sigma2| sigma2.sqrt()).collect();
     let beta = match by_response {
         true => rows_of(beta.iter().map(Vec::as_slice)),
         false => json!(beta[0]),
     };
     values.insert("beta".into(), beta);
-    values.insert("sigma2".into(), json!(sigma2[0]));
-    let sigma = match has("sigma") {
-        true => json!(sigma[0]),
-        false => json!(sigma),
-    };
-    values.insert("sigma".into(), sigma);
+    for (name, scales) in [("sigma2", sigma2), ("sigma", sigma)] {
+        let scales = match has(name) {
+            true => json!(scales[0]),
+            false => json!(scales),
+        };
+        values.insert(name.into(), scales);
+    }
     values
 }
 

@@ -11,8 +11,12 @@ pub struct ShippedModel {
     pub stan: &'static str,
     /// What a config for a copy of it needs besides the copy's path: JSON for `model`...
     model: &'static str,
+    /// ...for `data`...
+    data: &'static str,
     /// ...and for `permutation`.
     permutation: &'static str,
+    /// The file that `data` names, for a first fit.
+    pub example: &'static str,
 }
 
 const MODELS: &[ShippedModel] = &[
@@ -20,27 +24,47 @@ const MODELS: &[ShippedModel] = &[
         name: "linear",
         stan: include_str!("../../stan/linear.stan"),
         model: "{}",
+        data: ONE_RESPONSE,
         permutation: RELINKED,
+        example: ENGEL,
     },
     ShippedModel {
         name: "quantile",
         stan: include_str!("../../stan/quantile.stan"),
         model: r#"{"family": {"name": "asymmetric_laplace", "tau": 0.5}}"#,
+        data: ONE_RESPONSE,
         permutation: RELINKED,
+        example: ENGEL,
     },
     ShippedModel {
         name: "student_t",
         stan: include_str!("../../stan/student_t.stan"),
         model: r#"{"family": {"name": "student_t", "nu": 4}}"#,
+        data: ONE_RESPONSE,
         permutation: RELINKED,
+        example: ENGEL,
+    },
+    ShippedModel {
+        name: "multivariate",
+        stan: include_str!("../../stan/multivariate.stan"),
+        model: r#"{"family": {"name": "stan"}}"#,
+        data: r#"{"file": "example.csv", "response": ["log_food", "log_rent"], "predictors": ["log_income"], "id": "household"}"#,
+        permutation: RELINKED,
+        example: include_str!("../../configs/data/households_mislinked.csv"),
     },
     ShippedModel {
         name: "mean_shift",
         stan: include_str!("../../stan/mean_shift.stan"),
         model: r#"{"data": {"k": 24}}"#,
+        data: ONE_RESPONSE,
         permutation: r#"{"update": {"name": "none"}}"#,
+        example: ENGEL,
     },
 ];
+
+/// Engel's households with a fifth of them mislinked, for a model of one response.
+const ENGEL: &str = include_str!("../../configs/data/engel_mislinked.csv");
+const ONE_RESPONSE: &str = r#"{"file": "example.csv", "response": "log_food", "predictors": ["log_income"], "id": "household"}"#;
 
 /// The defaults, written out to be edited.
 const RELINKED: &str = r#"{
@@ -58,9 +82,6 @@ pub(super) const BRIDGE: [(&str, &str); 3] = [
 pub(super) const MODEL_BASE_CRTP: &str =
     include_str!("../../stan/bridge/slim/stan/model/model_base_crtp.hpp");
 
-/// Engel's households with a fifth of them mislinked, for a first fit.
-pub const EXAMPLE_DATA: &str = include_str!("../../configs/data/engel_mislinked.csv");
-
 impl ShippedModel {
     pub fn source(&self) -> StanSource {
         StanSource::from_text(&format!("{}.stan", self.name), self.stan)
@@ -74,9 +95,7 @@ impl ShippedModel {
         let config = json!({
             "name": self.name,
             "model": model,
-            "data": {
-                "file": "example.csv", "response": "log_food", "predictors": ["log_income"], "id": "household"
-            },
+            "data": fragment(self.data),
             "permutation": fragment(self.permutation),
         });
         serde_json::to_string_pretty(&config).expect("plain JSON") + "\n"
@@ -102,10 +121,11 @@ mod tests {
         for model in MODELS {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("config.json");
-            std::fs::write(folder.path().join("example.csv"), EXAMPLE_DATA).unwrap();
+            std::fs::write(folder.path().join("example.csv"), model.example).unwrap();
             let text = model.starting_config();
             let config = config::parse(&text, &file, &[], &shipped_names()).unwrap();
-            assert_eq!(data::read(&config.data).unwrap().num_rows(), 235);
+            let rows = model.example.lines().count() - 1;
+            assert_eq!(data::read(&config.data).unwrap().num_rows(), rows);
             let shipped = config::Model {
                 stan: config::ModelSource::Shipped(model.name.into()),
                 family: None,
