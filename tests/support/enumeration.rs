@@ -92,7 +92,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-fn all_permutations(n: usize) -> Vec<Vec<usize>> {
+pub fn all_permutations(n: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 0..n {
         all = all
