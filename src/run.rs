@@ -25,6 +25,8 @@ const SWEEPS_PER_UPDATE: usize = 10;
 pub struct Run<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
+    /// Of the data, one behind the other.
+    pub responses: &'a [f64],
     pub model: &'a StanModel,
     /// None where HMC moves in theta itself.
     pub coordinates: Option<&'a Standardised>,
@@ -69,7 +71,6 @@ impl Run<'_> {
     fn chain(&self, id: usize) -> Result<ChainOutcome, ChainError> {
         let mut rng = rng::stream(self.config.sampler.seed, id);
         let mut stan_rng = self.model.rng(rng.next_u32())?;
-        let response = &self.data.response;
         let theta = initial_values(
             self.model,
             self.config,
@@ -83,7 +84,8 @@ impl Run<'_> {
             links.disperse(id, &theta, &mut rng)?;
         }
         let with_links = links.is_some();
-        let density = ThetaGivenPi::new(self.model, response).in_coordinates(self.coordinates);
+        let density =
+            ThetaGivenPi::new(self.model, self.responses).in_coordinates(self.coordinates);
         let outputs = Outputs::new(self.model, stan_rng);
         let chain = Chain::new(id, self.settings(), density, links, theta, outputs, rng)?;
         let columns = self.columns(with_links);
@@ -114,12 +116,7 @@ impl Run<'_> {
             }
         };
         let pairs = self.pairs(rng.next_u32())?;
-        Ok(Some(Links::new(
-            &self.data.response,
-            self.prior,
-            update,
-            pairs,
-        )))
+        Ok(Some(Links::new(self.responses, self.prior, update, pairs)))
     }
 
     fn pairs(&self, seed: u32) -> Result<Pairs<'_>, ModelError> {
@@ -129,7 +126,7 @@ impl Run<'_> {
             self.model,
             Outputs::new(self.model, self.model.rng(seed)?),
             self.data.x.view(),
-            &self.data.response,
+            self.responses,
             temperature,
         )
     }

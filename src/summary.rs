@@ -46,12 +46,15 @@ fn reported_name(column: &str) -> Option<&str> {
     }
 }
 
-/// The mean of each response at the posterior mean of `beta`, as `kind` has it of X times beta; None for a program
-/// without one `beta` for each column of X.
+/// The mean of each response at the posterior mean of `beta`, as `kind` has it of X times beta, for a list of responses
+/// that of the first; None for a program without one `beta` for each column of X.
 pub fn fitted_values(rows: &[SummaryRow], data: &Dataset, kind: ResponseKind) -> Option<Vec<f64>> {
     let beta: Option<Vec<f64>> = (1..=data.x.ncols())
         .map(|k| {
-            let name = format!("beta.{k}");
+            let name = match data.response_names {
+                Some(_) => format!("beta.{k}.1"),
+                None => format!("beta.{k}"),
+            };
             rows.iter().find(|row| row.name == name)?.mean
         })
         .collect();

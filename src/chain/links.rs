@@ -8,7 +8,7 @@ use crate::permutation::{Permutation, Prior, Update, UpdateInfo};
 /// The links of one chain and how they move.
 pub struct Links<'m> {
     pub permutation: Permutation,
-    response: &'m [f64],
+    responses: &'m [f64],
     prior: &'m Prior,
     update: Update,
     pairs: Pairs<'m>,
@@ -17,16 +17,16 @@ pub struct Links<'m> {
 }
 
 impl<'m> Links<'m> {
-    /// `response` is in the order of the user's rows.
+    /// `responses` stand one behind the other, each in the order of the user's rows.
     pub fn new(
-        response: &'m [f64],
+        responses: &'m [f64],
         prior: &'m Prior,
         update: Update,
         pairs: Pairs<'m>,
     ) -> Links<'m> {
         Links {
-            permutation: Permutation::identity(response.len()),
-            response,
+            permutation: Permutation::identity(prior.num_rows()),
+            responses,
             prior,
             update,
             pairs,
@@ -51,7 +51,7 @@ impl<'m> Links<'m> {
                 self.start = "mode";
             }
             _ => {
-                let most = self.response.len() / 10;
+                let most = self.permutation.len() / 10;
                 self.permutation.assign(&self.prior.random_links(most, rng));
                 self.start = "random";
             }
@@ -74,7 +74,7 @@ impl<'m> Links<'m> {
     }
 
     pub fn align(&self, aligned: &mut [f64]) {
-        self.permutation.align(self.response, aligned);
+        self.permutation.align(self.responses, aligned);
     }
 
     pub fn log_prior(&self) -> f64 {
@@ -85,6 +85,6 @@ impl<'m> Links<'m> {
     pub fn mismatch_rate(&self, rng: &mut impl Rng) -> f64 {
         let num_moved = self.permutation.num_moved();
         let rate = self.prior.draw_rate(num_moved, rng);
-        rate.unwrap_or(num_moved as f64 / self.response.len() as f64)
+        rate.unwrap_or(num_moved as f64 / self.permutation.len() as f64)
     }
 }

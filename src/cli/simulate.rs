@@ -120,7 +120,11 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<(), Failure> {
         Origin::File => {
             let source = args.source()?;
             let mislinked = mislink_file(&source, args.seed)?;
-            let config = config_text("mislinked", ("linear", Family::Gaussian), &source.data);
+            let model = match mislinked.is_list {
+                true => ("multivariate", Family::Stan),
+                false => ("linear", Family::Gaussian),
+            };
+            let config = config_text("mislinked", model, &source.data);
             (mislinked.csv, mislinked.truth, config)
         }
     };

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::check::Check;
 use super::explain::example;
-use super::{ConfigError, text::list};
+use super::{ConfigError, Response, text::list};
 
 /// The linked data and the columns to use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,12 +33,14 @@ pub struct Data {
     /// With `left` and `right`: the column that both have and that links them, or {"left": ..., "right": ...}.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<LinkColumns>,
-    /// Instead of `response` and `predictors`: "log(wage) ~ education + gender*union".
+    /// Instead of `response` and `predictors`: "log(wage) ~ education + gender*union"; several responses are
+    /// "cbind(food, rent) ~ income".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub formula: Option<String>,
-    /// Column of the response, or an expression such as "log(wage)"; empty with a formula.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub response: String,
+    /// Column of the response, or an expression such as "log(wage)"; a list of them for a program with
+    /// `matrix[N, K] y`; left out with a formula.
+    #[serde(default, skip_serializing_if = "Response::is_absent")]
+    pub response: Response,
     /// Columns of the predictors, or terms such as "gender*union", in the order of the coefficients; empty with a
     /// formula.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -158,11 +160,14 @@ impl Data {
         )
     }
 
-    /// The response in the user's words.
-    pub fn response_label(&self) -> &str {
+    /// The response, or the responses, in the user's words.
+    pub fn response_label(&self) -> String {
         match &self.formula {
-            Some(formula) => formula.split('~').next().unwrap_or(formula).trim(),
-            None => &self.response,
+            Some(formula) => {
+                let left = formula.split('~').next().unwrap_or(formula);
+                left.trim().to_string()
+            }
+            None => self.response.to_string(),
         }
     }
 
@@ -244,7 +249,7 @@ impl Data {
     }
 
     fn check_columns(&self, check: &Check) -> Result<(), ConfigError> {
-        let with_lists = !self.response.is_empty() || !self.predictors.is_empty();
+        let with_lists = !self.response.is_absent() || !self.predictors.is_empty();
         match &self.formula {
             Some(formula) if with_lists => check.that(
                 false,
@@ -254,9 +259,9 @@ impl Data {
             ),
             Some(formula) => check.text("data.formula", formula),
             None if !with_lists => Err(missing(check, "formula")),
-            None if self.response.is_empty() => Err(missing(check, "response")),
+            None if self.response.is_absent() => Err(missing(check, "response")),
             None if self.predictors.is_empty() => Err(missing(check, "predictors")),
-            None => check.text("data.response", &self.response),
+            None => self.response.check(check),
         }
     }
 }

@@ -175,6 +175,14 @@ mod tests {
                 r#"`data.predictors` is "educ"; write a list such as ["educ", "exper"]"#,
             ),
             (
+                "data.response=3",
+                r#"`data.response` is 3; write a column such as "log_wage", or a list such as ["food", "rent"]"#,
+            ),
+            (
+                r#"data.response=["food",3]"#,
+                "`data.response[1]` is 3; write text in quotes",
+            ),
+            (
                 "data.predictors.1=3",
                 "`data.predictors[1]` is 3; write text in quotes",
             ),

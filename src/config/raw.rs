@@ -48,7 +48,7 @@ pub(super) struct RawConfig {
     expecting = "an object such as {\"stan\": \"linear\"}"
 )]
 pub(super) struct RawModel {
-    /// Name of a shipped model (linear, quantile, student_t, mean_shift), or path of a `.stan` file relative to
+    /// Name of a shipped model (linear, quantile, student_t, multivariate, mean_shift), or path of a `.stan` file relative to
     /// the config file.
     pub(super) stan: String,
     /// Name of the parameter in the Stan program that holds the response in the order of the links.
@@ -57,7 +57,8 @@ pub(super) struct RawModel {
     /// Density of a response given its predictors, for the permutation step; by default that of the shipped
     /// model, and gaussian for your own program.
     pub(super) family: Option<Family>,
-    /// Further entries for the `data` block of the Stan program, besides N, D, X and alpha.
+    /// Further entries for the `data` block of the Stan program, besides N, D, X, alpha and, for a list of
+    /// responses, K.
     #[serde(default)]
     pub(super) data: Map<String, Value>,
 }

@@ -58,7 +58,9 @@ impl Model {
             ModelSource::Shipped(name) if name == "student_t" => Family::StudentT { nu: 4.0 },
             ModelSource::Shipped(name) if name == "poisson" => Family::Poisson,
             ModelSource::Shipped(name) if name == "logistic" => Family::Logistic,
-            ModelSource::Shipped(name) if name == "negative_binomial" || name == "gamma" => {
+            ModelSource::Shipped(name)
+                if ["negative_binomial", "gamma", "multivariate"].contains(&name.as_str()) =>
+            {
                 Family::Stan
             }
             _ => Family::Gaussian,
@@ -150,7 +152,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const SHIPPED: &[&str] = &["linear", "quantile", "student_t", "mean_shift"];
+    const SHIPPED: &[&str] = &[
+        "linear",
+        "quantile",
+        "student_t",
+        "multivariate",
+        "mean_shift",
+    ];
 
     fn minimal() -> Value {
         json!({
@@ -230,7 +238,11 @@ mod tests {
         });
         let mut matched = minimal();
         matched["data"]["match_probability"] = json!("p_match");
-        for value in [minimal(), full, audited, matched] {
+        let mut listed = minimal();
+        listed["data"]["response"] = json!(["log(food)", "rent"]);
+        let mut list_of_one = minimal();
+        list_of_one["data"]["response"] = json!(["log_wage"]);
+        for value in [minimal(), full, audited, matched, listed, list_of_one] {
             let config = resolved(&value, &[]).unwrap();
             let mut saved = serde_json::to_value(&config).unwrap();
             saved["versions"] = json!({"unshuffle": "0.1.0", "stan": "2.38.0"});
@@ -296,6 +308,7 @@ mod tests {
         let family = |settings: &[&str]| resolved(&minimal(), settings).unwrap().model.family();
         assert_eq!(family(&[]), Family::Gaussian);
         assert_eq!(family(&["model.stan=mean_shift"]), Family::Gaussian);
+        assert_eq!(family(&["model.stan=multivariate"]), Family::Stan);
         assert_eq!(
             family(&["model.stan=quantile"]),
             Family::AsymmetricLaplace { tau: 0.5 }
@@ -428,13 +441,13 @@ mod tests {
             ),
             (
                 "model.stan=linaer",
-                "`model.stan` is \"linaer\"; write a shipped model (`linear`, `quantile`, `student_t` and \
-                 `mean_shift`), perhaps `linear`, or the path of a .stan file",
+                "`model.stan` is \"linaer\"; write a shipped model (`linear`, `quantile`, `student_t`, \
+                 `multivariate` and `mean_shift`), perhaps `linear`, or the path of a .stan file",
             ),
             (
                 "model.stan=hierarchical",
-                "`model.stan` is \"hierarchical\"; write a shipped model (`linear`, `quantile`, `student_t` and \
-                 `mean_shift`), or the path of a .stan file",
+                "`model.stan` is \"hierarchical\"; write a shipped model (`linear`, `quantile`, `student_t`, \
+                 `multivariate` and `mean_shift`), or the path of a .stan file",
             ),
             (
                 "model.stan=models/mine",

@@ -28,14 +28,19 @@ pub(super) fn check(
             },
         });
     }
-    if let Some(value) = constant(&dataset.response) {
-        return Err(DataError::Constant {
-            file: file.into(),
-            column: data.response_label().into(),
-            key: data.response_key(),
-            value: value.to_string(),
-            fix: "choose a response that varies",
-        });
+    let responses = [&dataset.response].into_iter();
+    let responses = responses.chain(&dataset.further_responses);
+    for (k, response) in responses.enumerate() {
+        if let Some(value) = constant(response) {
+            let listed = dataset.response_names.as_ref().map(|names| &names[k]);
+            return Err(DataError::Constant {
+                file: file.into(),
+                column: listed.cloned().unwrap_or_else(|| data.response_label()),
+                key: data.response_key(),
+                value: value.to_string(),
+                fix: "choose a response that varies",
+            });
+        }
     }
     let skipped = usize::from(with_intercept);
     let x = dataset.x.slice(s![.., skipped..]);

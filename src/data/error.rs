@@ -93,6 +93,8 @@ pub enum DataError {
     },
     #[error("data.predictors names `{column}` twice; remove one of the two")]
     PredictorTwice { column: String },
+    #[error("{key} has the response `{text}` twice; remove one of the two")]
+    ResponseTwice { key: &'static str, text: String },
     #[error("`{column}` is data.response and also in data.predictors; remove it from one of them")]
     ResponseAmongPredictors { column: String },
     #[error("`{column}` stands on both sides of data.formula; remove it from one of them")]

@@ -17,6 +17,8 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +38,12 @@ pub struct Dataset {
     pub predictor_names: Vec<String>,
     /// Rows by predictors, in row-major order.
     pub x: Array2<f64>,
+    /// The response, or the first of a list.
     pub response: Vec<f64>,
+    /// The others of a list.
+    pub further_responses: Vec<Vec<f64>>,
+    /// The names of a list of responses, even of one; None where the response is no list.
+    pub response_names: Option<Vec<String>>,
     /// Which data row of her file each row is, counted from 1; rows that were dropped are left out.
     pub row_numbers: Vec<usize>,
     /// Her names of the rows.
@@ -96,6 +103,8 @@ impl Dataset {
             predictor_names,
             x,
             response,
+            further_responses: Vec::new(),
+            response_names: None,
             row_ids: None,
             blocks: None,
             safe: None,
@@ -107,5 +116,15 @@ impl Dataset {
 
     pub fn num_rows(&self) -> usize {
         self.response.len()
+    }
+
+    /// The responses one behind the other, each in the order of the rows: a matrix as Stan stores it.
+    pub fn responses(&self) -> Cow<'_, [f64]> {
+        if self.further_responses.is_empty() {
+            return Cow::Borrowed(&self.response);
+        }
+        let mut all = self.response.clone();
+        all.extend(self.further_responses.iter().flatten());
+        Cow::Owned(all)
     }
 }

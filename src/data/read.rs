@@ -16,7 +16,7 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
     let formula = Formula::new(data, &linked.header(), &linked.files())?;
     let columns = Columns::find(&linked, &formula, data)?;
     linked.check_sides(
-        (&formula.response.label, &columns.response),
+        (&data.response_label(), &columns.response),
         &columns.predictors,
     )?;
     linked.has_rows()?;
@@ -24,14 +24,23 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
 
     let no_category = "; the response cannot be a category";
     let key = data.response_key();
-    let response = design::evaluate(&linked, &formula.response, key, no_category)?;
+    let responses = formula.responses.iter();
+    let mut responses = responses
+        .map(|response| design::evaluate(&linked, response, key, no_category))
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter();
+    let response = responses.next().expect("a formula has a response");
     let design = design(&linked, &formula, data)?;
     notes.references = design.references;
     let optional = |column: Option<Column>| Optional {
         linked: &linked,
         column,
     };
+    let names = formula.responses.iter();
+    let names = names.map(|response| response.label.clone()).collect();
     let dataset = Dataset {
+        further_responses: responses.collect(),
+        response_names: formula.is_list.then_some(names),
         row_numbers: linked.row_numbers(),
         row_ids: optional(columns.id).texts(),
         blocks: optional(columns.block).texts().map(blocks),

@@ -4,14 +4,16 @@ use serde_json::{Map, Value};
 
 use super::{DataError, Dataset};
 
-/// N, D, X (an array of rows), alpha and the user's further entries. Floats are written so that they read back exactly.
+/// N, D, X (an array of rows), alpha, K for a list of responses, and the user's further entries. Floats are written so that they read back exactly.
 pub fn stan_json(
     dataset: &Dataset,
     alpha: f64,
     extra: &Map<String, Value>,
 ) -> Result<String, DataError> {
+    let num_responses = dataset.response_names.as_ref().map(Vec::len);
     if let Some(key) = ["N", "D", "X", "alpha"]
         .into_iter()
+        .chain(num_responses.map(|_| "K"))
         .find(|key| extra.contains_key(*key))
     {
         return Err(DataError::ReservedEntry { key: key.into() });
@@ -36,6 +38,9 @@ pub fn stan_json(
     }
     json.extend_from_slice(b"],\"alpha\":");
     append(&mut json, &alpha);
+    if let Some(num_responses) = num_responses {
+        json.extend_from_slice(format!(",\"K\":{num_responses}").as_bytes());
+    }
     for (key, value) in extra {
         json.push(b',');
         append(&mut json, key);

@@ -9,6 +9,9 @@ use crate::permutation::LinkSpace;
 pub struct DataSummary {
     /// The columns of X, in the order of the coefficients.
     pub predictor_names: Vec<String>,
+    /// Of a list of responses, in the order of the columns of `beta`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_names: Option<Vec<String>>,
     pub notes: Notes,
     pub num_rows: usize,
     /// Rows that can be linked elsewhere at all.
@@ -26,6 +29,7 @@ impl DataSummary {
         let safe = data.safe.as_ref();
         DataSummary {
             predictor_names: data.predictor_names.clone(),
+            response_names: data.response_names.clone(),
             notes: data.notes.clone(),
             num_rows: data.num_rows(),
             num_movable: space.num_movable(),
@@ -96,5 +100,8 @@ mod tests {
             assert_eq!(&value[key], number, "{key}");
         }
         assert_eq!(value["notes"]["references"][0]["level"], "other");
+        data.response_names = Some(vec!["food".into(), "rent".into()]);
+        let value = serde_json::to_value(summary(&data)).unwrap();
+        assert_eq!(value["response_names"], json!(["food", "rent"]));
     }
 }

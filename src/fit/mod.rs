@@ -92,6 +92,7 @@ impl Prepared {
         let run = Run {
             config: &self.config,
             data: &self.data,
+            responses: &self.data.responses(),
             model: &self.model,
             coordinates: self.coordinates.as_ref(),
             prior: &self.prior,

@@ -99,6 +99,8 @@ pub struct Program {
     label: String,
     text: String,
     takes_alpha: bool,
+    /// How many indices the latent response takes, where the toolchain tells.
+    dimensions: Option<usize>,
     toolchain: String,
 }
 
@@ -114,6 +116,9 @@ impl Program {
             library: StanModel::open_library(&compiled.library)?,
             label: source.label,
             text: source.text,
+            dimensions: info
+                .as_ref()
+                .map(|info| info.parameters[&model.response].dimensions),
             takes_alpha: info.is_none_or(|info| info.inputs.contains_key("alpha")),
             toolchain: compiler.toolchain.describe(),
         })
@@ -125,6 +130,10 @@ impl Program {
         if let Init::File(file) = &config.sampler.init {
             config.sampler.init = Init::Values(read_init(file)?);
         }
+        if let Some(dimensions) = self.dimensions {
+            let response = &config.model.response;
+            StanModel::check_dimensions(dimensions, &self.label, response, &data)?;
+        }
         let entries = with_family_parameters(&config.model.data, config.model.family());
         let build = |alpha: f64| -> Result<StanModel, FitError> {
             let json = stan_json(&data, alpha, &entries)?;
@@ -134,7 +143,7 @@ impl Program {
                 &self.label,
                 &json,
                 response,
-                data.num_rows(),
+                &data,
                 seed,
             )?)
         };
@@ -228,7 +237,8 @@ fn agreement(
     let mut stan_rng = model.rng(rng.next_u32())?;
     let outputs = Outputs::new(model, model.rng(rng.next_u32())?);
     let x = data.x.view();
-    let mut pairs = Pairs::new(family, model, outputs, x, &data.response, alpha_links)?;
+    let responses = data.responses();
+    let mut pairs = Pairs::new(family, model, outputs, x, &responses, alpha_links)?;
     let mut points = Vec::with_capacity(NUM_POINTS);
     for _ in 0..NUM_POINTS {
         points.push(initial_values(
@@ -258,7 +268,7 @@ fn agreement(
         &stan,
         &mut pairs,
         &family.to_string(),
-        &data.response,
+        &responses,
         &points,
         &mut rng,
     )?;

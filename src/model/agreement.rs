@@ -68,13 +68,13 @@ pub fn check_agreement(
     stan: &TwoTemperatures,
     pairs: &mut Pairs,
     family: &str,
-    response: &[f64],
+    responses: &[f64],
     points: &[Vec<f64>],
     rng: &mut impl Rng,
 ) -> Result<(), AgreementError> {
-    let num_rows = response.len();
+    let num_rows = stan.model.shape().rows;
     let label = || stan.model.label().to_string();
-    let mut aligned = vec![0.0; num_rows];
+    let mut aligned = vec![0.0; responses.len()];
     let mut first: Option<(f64, f64)> = None;
     for theta in points {
         pairs.update(theta)?;
@@ -86,7 +86,7 @@ pub fn check_agreement(
                 (num_rows / 2).max(2).min(num_rows)
             };
             let pi = Permutation::random_sparse(num_rows, num_moved, rng);
-            pi.align(response, &mut aligned);
+            pi.align(responses, &mut aligned);
             let found = (
                 stan.log_likelihood(theta, &aligned)?,
                 pairs.log_likelihood(&pi)?,

@@ -18,8 +18,9 @@ const STAN_RADIUS: f64 = 2.0;
 ///
 /// With `Init::Auto`, programs that have `vector[D] beta` start within two standard errors of an estimate: of a
 /// generalised linear model where the kind of the response asks for one, of least squares where they have `sigma2` or
-/// `sigma`. Others with `beta` start where every |x'beta| is at most 2: it may be a log or log odds, which Stan's own
-/// start makes huge where a predictor is large. All else starts as in Stan.
+/// `sigma`; so do programs with `matrix[D, K] beta` and one of these for each response. Others with `beta` start where
+/// every |x'beta| is at most 2: it may be a log or log odds, which Stan's own start makes huge where a predictor is
+/// large. All else starts as in Stan.
 pub fn initial_values(
     model: &StanModel,
     config: &Config,
@@ -28,8 +29,12 @@ pub fn initial_values(
     rng: &mut impl rand::Rng,
     stan_rng: &mut Rng<Arc<StanLibrary>>,
 ) -> Result<Vec<f64>, ModelError> {
+    let response = match model.shape().columns {
+        None => json!(data.response),
+        Some(_) => rows_of(all_responses(data)),
+    };
     let mut start = |mut values: Map<String, Value>, radius: f64| {
-        values.insert(config.model.response.clone(), json!(data.response));
+        values.insert(config.model.response.clone(), response.clone());
         model.initialize(&Value::Object(values).to_string(), radius, stan_rng)
     };
     let point = match &config.sampler.init {
@@ -53,11 +58,23 @@ fn guess(
     let names = model.theta_names();
     let num_beta = names.iter().filter(|n| n.starts_with("beta.")).count();
     let has = |name: &str| names.iter().any(|known| known == name);
-    if num_beta != data.x.ncols() {
+    let (num_columns, num_responses) = (data.x.ncols(), model.shape().num_responses());
+    let by_response = has(&format!("beta.{num_columns}.{num_responses}"));
+    let num_wanted = match by_response {
+        true => num_columns * num_responses,
+        false => num_columns,
+    };
+    let has_scale = ["sigma2", "sigma"]
+        .iter()
+        .any(|name| has(name) || has(&format!("{name}.{num_responses}")));
+    if num_beta != num_wanted {
         return Map::new();
     }
-    if kind == ResponseKind::Real && (has("sigma2") || has("sigma")) {
-        return near_least_squares(data, rng);
+    if kind == ResponseKind::Real && has_scale {
+        return near_least_squares(data, by_response, has, rng);
+    }
+    if by_response {
+        return Map::new();
     }
     let beta = match generalised(kind, data.x.view(), &data.response) {
         Some(fit) => near(&fit.beta, &fit.standard_error, rng),
@@ -85,15 +102,47 @@ fn small_coefficients(data: &Dataset, rng: &mut impl rand::Rng) -> Vec<f64> {
         .collect()
 }
 
-fn near_least_squares(data: &Dataset, rng: &mut impl rand::Rng) -> Map<String, Value> {
-    let fit = least_squares(data.x.view(), &data.response);
-    let beta = near(&fit.beta, &fit.standard_error, rng);
-    let z: f64 = StandardNormal.sample(rng);
-    // An exact fit has no residual variance, but Stan needs a positive one.
-    let sigma2 = fit.sigma2.max(f64::MIN_POSITIVE.sqrt()) * (0.5 * z).exp();
-    Map::from_iter([
-        ("beta".into(), json!(beta)),
-        ("sigma2".into(), json!(sigma2)),
-        ("sigma".into(), json!(sigma2.sqrt())),
-    ])
+/// Each response with least squares of its own; `has` knows the parameters of the program by name.
+fn near_least_squares(
+    data: &Dataset,
+    by_response: bool,
+    has: impl Fn(&str) -> bool,
+    rng: &mut impl rand::Rng,
+) -> Map<String, Value> {
+    let guesses = all_responses(data).map(|response| {
+        let fit = least_squares(data.x.view(), response);
+        let beta = near(&fit.beta, &fit.standard_error, rng);
+        let z: f64 = StandardNormal.sample(rng);
+        // An exact fit has no residual variance, but Stan needs a positive one.
+        let sigma2 = fit.sigma2.max(f64::MIN_POSITIVE.sqrt()) * (0.5 * z).exp();
+        (beta, sigma2)
+    });
+    let (beta, sigma2): (Vec<Vec<f64>>, Vec<f64>) = guesses.unzip();
+    let sigma = sigma2.iter().map(|sigma2| sigma2.sqrt()).collect();
+    let beta = match by_response {
+        true => rows_of(beta.iter().map(Vec::as_slice)),
+        false => json!(beta[0]),
+    };
+    let mut values = Map::from_iter([("beta".into(), beta)]);
+    for (name, scales) in [("sigma2", sigma2), ("sigma", sigma)] {
+        let scales: Vec<f64> = scales;
+        let scales = match has(name) {
+            true => json!(scales[0]),
+            false => json!(scales),
+        };
+        values.insert(name.into(), scales);
+    }
+    values
+}
+
+fn all_responses(data: &Dataset) -> impl Iterator<Item = &[f64]> {
+    let further = data.further_responses.iter().map(Vec::as_slice);
+    [data.response.as_slice()].into_iter().chain(further)
+}
+
+/// A matrix as Stan's JSON has it, from its columns.
+fn rows_of<'a>(columns: impl Iterator<Item = &'a [f64]>) -> Value {
+    let columns: Vec<&[f64]> = columns.collect();
+    let row = |i| columns.iter().map(|column| column[i]).collect::<Vec<f64>>();
+    json!((0..columns[0].len()).map(row).collect::<Vec<_>>())
 }

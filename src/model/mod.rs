@@ -13,7 +13,7 @@ pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
 pub use initial::initial_values;
 pub use log_density::{EvalError, LogDensity};
 pub use pairs::Pairs;
-pub use response_block::ModelError;
+pub use response_block::{ModelError, ResponseShape};
 pub use stan_model::{Block, Outputs, StanModel, ThetaGivenPi};
 pub use stan_pairs::StanPairs;
 pub use standardised::Standardised;

@@ -18,13 +18,13 @@ pub enum Pairs<'m> {
 }
 
 impl<'m> Pairs<'m> {
-    /// `outputs` is this chain's own evaluator; `response` is in the order of the user's rows.
+    /// `outputs` is this chain's own evaluator; `responses` stand one behind the other, each in the order of the user's rows.
     pub fn new(
         family: config::Family,
         model: &'m StanModel,
         outputs: Outputs<'m>,
         x: ArrayView2<'m, f64>,
-        response: &[f64],
+        responses: &[f64],
         temperature: f64,
     ) -> Result<Pairs<'m>, ModelError> {
         let native = match family {
@@ -34,11 +34,19 @@ impl<'m> Pairs<'m> {
             config::Family::Poisson => Family::Poisson,
             config::Family::Logistic => Family::Logistic,
             config::Family::Stan => {
-                let pairs = StanPairs::new(model, outputs, response, temperature)?;
+                let pairs = StanPairs::new(model, outputs, responses, temperature)?;
                 return Ok(Pairs::Stan(Box::new(pairs)));
             }
         };
-        let log_lik = FamilyLogLik::new(native, response.to_vec(), temperature);
+        let num_responses = model.shape().num_responses();
+        if num_responses > 1 {
+            return Err(ModelError::OneResponse {
+                label: model.label().to_string(),
+                family: family.to_string(),
+                num_responses,
+            });
+        }
+        let log_lik = FamilyLogLik::new(native, responses.to_vec(), temperature);
         let pairs = NativePairs::new(model, outputs, x, log_lik)?;
         Ok(Pairs::Native(Box::new(pairs)))
     }

@@ -4,16 +4,69 @@ use std::ops::Range;
 
 use thiserror::Error;
 
+use crate::data::Dataset;
 use crate::stan::ProgramInfo;
+
+/// How the latent response is declared: `vector[N] y`, or `matrix[N, K] y` where the config has a list of K responses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResponseShape {
+    pub rows: usize,
+    /// None for a vector.
+    pub columns: Option<usize>,
+}
+
+impl ResponseShape {
+    pub fn num_responses(self) -> usize {
+        self.columns.unwrap_or(1)
+    }
+
+    pub(super) fn declaration(self, response: &str) -> String {
+        match self.columns {
+            Some(_) => format!("matrix[N, K] {response};"),
+            None => format!("vector[N] {response};"),
+        }
+    }
+
+    /// The rows and responses, for people to read.
+    fn words(self) -> String {
+        match self.columns {
+            Some(1) => format!("{} rows and a list of 1 response", self.rows),
+            Some(columns) => format!("{} rows and {columns} responses", self.rows),
+            None => format!("{} rows", self.rows),
+        }
+    }
+}
+
+impl From<usize> for ResponseShape {
+    fn from(rows: usize) -> Self {
+        ResponseShape {
+            rows,
+            columns: None,
+        }
+    }
+}
+
+impl From<&Dataset> for ResponseShape {
+    fn from(data: &Dataset) -> Self {
+        ResponseShape {
+            rows: data.num_rows(),
+            columns: data.response_names.as_ref().map(Vec::len),
+        }
+    }
+}
 
 #[derive(Debug, Error)]
 pub enum ModelError {
     #[error(
-        "{label} declares `{response}` in `data`: move `vector[N] {response};` to `parameters`, where unshuffle sets it to the response in the order of the links"
+        "{label} declares `{response}` in `data`: move `{declaration}` to `parameters`, where unshuffle sets it to the response in the order of the links"
     )]
-    InData { label: String, response: String },
+    InData {
+        label: String,
+        response: String,
+        declaration: String,
+    },
     #[error(
-        "{label} has no parameter `{response}`: declare `vector[N] {response};` in `parameters`, or name your own block in the config's model.response{hint}"
+        "{label} has no parameter `{response}`: declare `vector[N] {response};` (for a list of responses `matrix[N, K] {response};`) in `parameters`, or name your own block in the config's model.response{hint}"
     )]
     Missing {
         label: String,
@@ -21,22 +74,44 @@ pub enum ModelError {
         hint: String,
     },
     #[error(
-        "{label} declares `{response}` with {found} values, but the data have {rows} rows: declare it as `vector[N] {response};`"
+        "{label} declares `{response}` with {found} values, but the data have {wanted}: declare it as `{declaration}`"
     )]
     Shape {
         label: String,
         response: String,
-        found: usize,
-        rows: usize,
+        found: String,
+        wanted: String,
+        declaration: String,
     },
     #[error(
-        "{label} declares `{response}` with a constraint (bounds, offset or multiplier): declare it as plain `vector[N] {response};`, since it holds the observed responses as they are"
+        "{label} declares `{response}` as a vector, but the config has a list of responses: declare it as `matrix[N, K] {response};` with `int<lower=1> K;` in `data`, or name one response that is no list"
     )]
-    Constrained { label: String, response: String },
+    Vector { label: String, response: String },
+    #[error(
+        "{label} declares `{response}` as a matrix, but the config has one response that is no list: declare it as `vector[N] {response};`, or make data.response a list such as [\"food\", \"rent\"]"
+    )]
+    Matrix { label: String, response: String },
+    #[error(
+        "{label} declares `{response}` with a constraint (bounds, offset or multiplier){or_array}: declare it as plain `{declaration}`, since it holds the observed responses as they are"
+    )]
+    Constrained {
+        label: String,
+        response: String,
+        or_array: &'static str,
+        declaration: String,
+    },
     #[error(
         "{label} does not have {what}, which the config's model.family reads: add it to the program, or set another family (\"stan\" takes any likelihood)"
     )]
     Family { label: String, what: String },
+    #[error(
+        "the family `{family}` is of one response, and the config has {num_responses}: set model.family to {{\"name\": \"stan\"}}, for which {label} needs `vector[N] log_lik` in `generated quantities`"
+    )]
+    OneResponse {
+        label: String,
+        family: String,
+        num_responses: usize,
+    },
     #[error(
         "{label} has no unconstrained `vector[D] beta` with {num_columns} values, one for each column of X, which the config's sampler.standardise needs: declare `vector[D] beta;` in `parameters`, or remove sampler.standardise"
     )]
@@ -58,8 +133,16 @@ pub(super) fn check_declaration(
     response: &str,
 ) -> Result<(), ModelError> {
     let (label, response) = (label.to_string(), response.to_string());
-    if info.inputs.contains_key(&response) {
-        return Err(ModelError::InData { label, response });
+    if let Some(declared) = info.inputs.get(&response) {
+        let shape = ResponseShape {
+            rows: 0,
+            columns: (declared.dimensions == 2).then_some(0),
+        };
+        return Err(ModelError::InData {
+            declaration: shape.declaration(&response),
+            label,
+            response,
+        });
     }
     if !info.parameters.contains_key(&response) {
         let names: Vec<&str> = info.parameters.keys().map(String::as_str).collect();
@@ -73,38 +156,59 @@ pub(super) fn check_declaration(
     Ok(())
 }
 
-/// The positions of `response.1`, `response.2`, ... among `names`; Stan keeps a block together.
+/// Whether a block that takes `dimensions` indices can be what the data ask for.
+pub(super) fn check_dimensions(
+    dimensions: usize,
+    label: &str,
+    response: &str,
+    shape: ResponseShape,
+) -> Result<(), ModelError> {
+    let (label, response) = (label.to_string(), response.to_string());
+    match (dimensions, shape.columns) {
+        (1, Some(_)) => Err(ModelError::Vector { label, response }),
+        (2, None) => Err(ModelError::Matrix { label, response }),
+        _ => Ok(()),
+    }
+}
+
+/// The positions of `response.1`, `response.2`, ... or `response.1.1`, `response.2.1`, ... among `names`; Stan keeps a
+/// block together.
 pub(super) fn find(
     names: &[&str],
     label: &str,
     response: &str,
-    rows: usize,
+    shape: ResponseShape,
 ) -> Result<Range<usize>, ModelError> {
     let belongs = |name: &&str| name.split('.').next() == Some(response);
     let count = names.iter().filter(|name| belongs(name)).count();
-    let (label, response) = (label.to_string(), response.to_string());
-    let Some(start) = names
-        .iter()
-        .position(|name| name.split('.').next() == Some(response.as_str()))
-    else {
+    let Some(start) = names.iter().position(|name| belongs(&name)) else {
         let mut blocks: Vec<&str> = names.iter().filter_map(|n| n.split('.').next()).collect();
         blocks.dedup();
-        let hint = nearest_hint(&response, &blocks);
         return Err(ModelError::Missing {
-            label,
-            response,
-            hint,
+            label: label.to_string(),
+            response: response.to_string(),
+            hint: nearest_hint(response, &blocks),
         });
     };
-    if count != rows {
-        return Err(ModelError::Shape {
-            label,
-            response,
-            found: count,
-            rows,
-        });
+    let block = start..start + count;
+    let differs = |found: String| ModelError::Shape {
+        label: label.to_string(),
+        response: response.to_string(),
+        found,
+        wanted: shape.words(),
+        declaration: shape.declaration(response),
+    };
+    let last: Vec<&str> = names[block.end - 1].split('.').skip(1).collect();
+    if count != shape.rows * shape.num_responses() {
+        return Err(differs(count.to_string()));
     }
-    Ok(start..start + rows)
+    check_dimensions(last.len(), label, response, shape)?;
+    // A matrix of the right size may still be the wrong way round.
+    let wanted = [Some(shape.rows), shape.columns].into_iter().flatten();
+    if !wanted.map(|n| n.to_string()).eq(last.iter().copied()) {
+        return Err(differs(last.join(" x ")));
+    }
+    Ok(block)
 }
 
 fn nearest_hint(wanted: &str, names: &[&str]) -> String {
@@ -121,15 +225,30 @@ fn nearest_hint(wanted: &str, names: &[&str]) -> String {
 mod tests {
     use super::*;
 
+    const TWO_OF_THREE: ResponseShape = ResponseShape {
+        rows: 3,
+        columns: Some(2),
+    };
+
+    fn refused(names: &[&str], shape: impl Into<ResponseShape>) -> String {
+        find(names, "m.stan", "y", shape.into())
+            .unwrap_err()
+            .to_string()
+    }
+
     #[test]
     fn finds_the_block_wherever_it_stands() {
         let names = ["beta.1", "y.1", "y.2", "y.3", "sigma2", "yy"];
-        assert_eq!(find(&names, "m.stan", "y", 3).unwrap(), 1..4);
+        assert_eq!(find(&names, "m.stan", "y", 3.into()).unwrap(), 1..4);
+        let names = [
+            "y.1.1", "y.2.1", "y.3.1", "y.1.2", "y.2.2", "y.3.2", "beta.1.1",
+        ];
+        assert_eq!(find(&names, "m.stan", "y", TWO_OF_THREE).unwrap(), 0..6);
     }
 
     #[test]
     fn a_missing_block_suggests_the_nearest_name() {
-        let error = find(&["beta.1", "y_lat.1"], "m.stan", "y_latent", 1).unwrap_err();
+        let error = find(&["beta.1", "y_lat.1"], "m.stan", "y_latent", 1.into()).unwrap_err();
         assert!(
             error.to_string().contains("did you mean `y_lat`"),
             "{error}"
@@ -137,8 +256,37 @@ mod tests {
     }
 
     #[test]
-    fn a_block_of_another_length_is_refused() {
-        let error = find(&["y.1", "y.2"], "m.stan", "y", 3).unwrap_err();
-        assert!(error.to_string().contains("with 2 values"), "{error}");
+    fn a_block_of_another_size_is_refused() {
+        assert_eq!(
+            refused(&["y.1", "y.2"], 3),
+            "m.stan declares `y` with 2 values, but the data have 3 rows: declare it as `vector[N] y;`"
+        );
+        assert_eq!(
+            refused(&["y.1", "y.2", "y.3"], TWO_OF_THREE),
+            "m.stan declares `y` with 3 values, but the data have 3 rows and 2 responses: declare it as `matrix[N, K] y;`"
+        );
+        let across = ["y.1.1", "y.2.1", "y.1.2", "y.2.2", "y.1.3", "y.2.3"];
+        assert_eq!(
+            refused(&across, TWO_OF_THREE),
+            "m.stan declares `y` with 2 x 3 values, but the data have 3 rows and 2 responses: declare it as `matrix[N, K] y;`"
+        );
+    }
+
+    #[test]
+    fn a_list_of_one_needs_a_matrix_and_a_text_a_vector() {
+        let list = ResponseShape {
+            rows: 2,
+            columns: Some(1),
+        };
+        assert_eq!(
+            refused(&["y.1", "y.2"], list),
+            "m.stan declares `y` as a vector, but the config has a list of responses: declare it as `matrix[N, K] y;` with \
+             `int<lower=1> K;` in `data`, or name one response that is no list"
+        );
+        assert_eq!(
+            refused(&["y.1.1", "y.2.1"], 2),
+            "m.stan declares `y` as a matrix, but the config has one response that is no list: declare it as `vector[N] y;`, \
+             or make data.response a list such as [\"food\", \"rent\"]"
+        );
     }
 }

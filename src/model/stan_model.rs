@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bridgestan::{Model, Rng, StanLibrary};
 
-use super::response_block::{self, ModelError};
+use super::response_block::{self, ModelError, ResponseShape};
 use super::{EvalError, LogDensity, Standardised};
 use crate::stan::{ProgramInfo, StanError};
 
@@ -15,6 +15,7 @@ use crate::stan::{ProgramInfo, StanError};
 pub struct StanModel {
     model: Model<Arc<StanLibrary>>,
     label: String,
+    shape: ResponseShape,
     /// Where the latent response stands in the unconstrained vector...
     response: Range<usize>,
     /// ...and among all constrained outputs.
@@ -34,6 +35,17 @@ extern "C" fn print_to_stderr(text: *const c_char, length: usize) {
 }
 
 impl StanModel {
+    /// As `check_declaration`, once the data are known: whether the latent response, which takes `dimensions` indices, can
+    /// hold them.
+    pub fn check_dimensions(
+        dimensions: usize,
+        label: &str,
+        response: &str,
+        shape: impl Into<ResponseShape>,
+    ) -> Result<(), ModelError> {
+        response_block::check_dimensions(dimensions, label, response, shape.into())
+    }
+
     /// What the program's text alone can tell, so that a mistake is found before compiling.
     pub fn check_declaration(
         info: &ProgramInfo,
@@ -54,15 +66,16 @@ impl StanModel {
         Ok(Arc::new(library))
     }
 
-    /// `response` names the block, `rows` is its length; `data` is Stan's JSON.
+    /// `response` names the block, which is a vector where `shape` is a number of rows; `data` is Stan's JSON.
     pub fn new(
         library: Arc<StanLibrary>,
         label: &str,
         data: &str,
         response: &str,
-        rows: usize,
+        shape: impl Into<ResponseShape>,
         seed: u32,
     ) -> Result<StanModel, ModelError> {
+        let shape = shape.into();
         let data = CString::new(data).expect("JSON escapes NUL");
         let model = Model::new(library, Some(data), seed).map_err(|error| {
             let message = error.to_string();
@@ -76,16 +89,17 @@ impl StanModel {
             }
         })?;
         let unconstrained: Vec<&str> = model.param_unc_names().split(',').collect();
-        let block = response_block::find(&unconstrained, label, response, rows)?;
+        let block = response_block::find(&unconstrained, label, response, shape)?;
         let all: Vec<&str> = model.param_names(true, true).split(',').collect();
-        let block_output = response_block::find(&all, label, response, rows)?;
+        let block_output = response_block::find(&all, label, response, shape)?;
         let without = |names: &[&str], block: &Range<usize>| -> Vec<String> {
             let kept = names.iter().enumerate().filter(|(k, _)| !block.contains(k));
             kept.map(|(_, name)| name.to_string()).collect()
         };
         let built = StanModel {
             label: label.to_string(),
-            dim: unconstrained.len() - rows,
+            shape,
+            dim: unconstrained.len() - block.len(),
             num_outputs: all.len(),
             output_names: without(&all, &block_output),
             theta_names: without(&unconstrained, &block),
@@ -105,6 +119,11 @@ impl StanModel {
         Err(ModelError::Constrained {
             label: self.label.clone(),
             response: response.to_string(),
+            or_array: match self.shape.columns {
+                Some(_) => ", or as an array",
+                None => "",
+            },
+            declaration: self.shape.declaration(response),
         })
     }
 
@@ -151,6 +170,11 @@ impl StanModel {
     /// Dimension of theta on the unconstrained scale, the response left out.
     pub fn dim(&self) -> usize {
         self.dim
+    }
+
+    /// Of the latent response.
+    pub fn shape(&self) -> ResponseShape {
+        self.shape
     }
 
     /// The generated C++ class, as CmdStan's files name a model.
@@ -335,9 +359,18 @@ impl<'m> Outputs<'m> {
         self.evaluate_placed(theta, last)
     }
 
-    /// As `evaluate`, with every row's response equal to `value`.
-    pub fn evaluate_constant(&mut self, theta: &[f64], value: f64) -> Result<&[f64], ModelError> {
-        self.full[self.model.response.clone()].fill(value);
+    /// As `evaluate`, with every row's responses equal to those of `row`.
+    pub fn evaluate_constant(
+        &mut self,
+        theta: &[f64],
+        responses: &[f64],
+        row: usize,
+    ) -> Result<&[f64], ModelError> {
+        let num_rows = self.model.shape.rows;
+        let columns = self.full[self.model.response.clone()].chunks_exact_mut(num_rows);
+        for (column, response) in columns.zip(responses.chunks_exact(num_rows)) {
+            column.fill(response[row]);
+        }
         self.evaluate_placed(theta, Block::GeneratedQuantities)
     }
 

@@ -9,7 +9,8 @@ use crate::permutation::PairLogLik;
 /// Row i of the pair matrix is `log_lik` with every response set to y[i]: one evaluation of the program. Rows with the
 /// same response share it, and it is kept until theta changes.
 pub struct StanPairs<'m> {
-    response: Vec<f64>,
+    /// One behind the other where there are several.
+    responses: Vec<f64>,
     temperature: f64,
     log_lik: Range<usize>,
     /// Empty before the first.
@@ -42,32 +43,30 @@ impl<'m> StanPairs<'m> {
     pub fn new(
         model: &'m StanModel,
         outputs: Outputs<'m>,
-        response: &[f64],
+        responses: &[f64],
         temperature: f64,
     ) -> Result<StanPairs<'m>, ModelError> {
+        let num_rows = model.shape().rows;
         let found = model.index_of("log_lik").map(|(range, _)| range);
         let log_lik = found
-            .filter(|range| range.len() == response.len())
+            .filter(|range| range.len() == num_rows)
             .ok_or_else(|| ModelError::Family {
                 label: model.label().to_string(),
                 what: "`vector[N] log_lik` in `generated quantities` (untempered, one entry for each row)".into(),
             })?;
-        let mut different = response.to_vec();
-        different.sort_by(f64::total_cmp);
-        different.dedup();
-        let level = |value: &f64| different.partition_point(|other| other < value);
+        let (level, num_levels) = levels(responses, num_rows);
         Ok(StanPairs {
-            level: response.iter().map(level).collect(),
-            response: response.to_vec(),
+            level,
+            responses: responses.to_vec(),
             temperature,
             log_lik,
             theta: Vec::new(),
-            diagonal: vec![0.0; response.len()],
+            diagonal: vec![0.0; num_rows],
             typical: 0.0,
             epoch: 0,
             cache: RefCell::new(Cache {
                 outputs,
-                levels: vec![Level::default(); different.len()],
+                levels: vec![Level::default(); num_levels],
             }),
             error: Cell::new(None),
         })
@@ -83,7 +82,7 @@ impl<'m> StanPairs<'m> {
             return Ok(());
         }
         let outputs = &mut self.cache.get_mut().outputs;
-        let values = outputs.evaluate(theta, &self.response, Block::GeneratedQuantities)?;
+        let values = outputs.evaluate(theta, &self.responses, Block::GeneratedQuantities)?;
         self.diagonal.copy_from_slice(&values[self.log_lik.clone()]);
         let mut sorted = self.diagonal.clone();
         let middle = sorted.len() / 2;
@@ -100,9 +99,23 @@ impl<'m> StanPairs<'m> {
     }
 }
 
+/// Rows with the same responses have the same level, counted from 0; and how many levels there are.
+fn levels(responses: &[f64], num_rows: usize) -> (Vec<usize>, usize) {
+    let of = |row: usize| responses.iter().skip(row).step_by(num_rows);
+    let mut rows: Vec<usize> = (0..num_rows).collect();
+    rows.sort_by(|&i, &j| of(i).partial_cmp(of(j)).expect("responses are numbers"));
+    let mut level = vec![0; num_rows];
+    let mut num_levels = 0;
+    for same in rows.chunk_by(|&i, &j| of(i).eq(of(j))) {
+        same.iter().for_each(|&row| level[row] = num_levels);
+        num_levels += 1;
+    }
+    (level, num_levels)
+}
+
 impl PairLogLik for StanPairs<'_> {
     fn len(&self) -> usize {
-        self.response.len()
+        self.diagonal.len()
     }
 
     fn pair(&self, row: usize, column: usize) -> f64 {
@@ -114,7 +127,7 @@ impl PairLogLik for StanPairs<'_> {
         if level.epoch != self.epoch {
             let evaluated = cache
                 .outputs
-                .evaluate_constant(&self.theta, self.response[row]);
+                .evaluate_constant(&self.theta, &self.responses, row);
             level.values.clear();
             match evaluated {
                 Ok(values) => level
@@ -122,7 +135,7 @@ impl PairLogLik for StanPairs<'_> {
                     .extend_from_slice(&values[self.log_lik.clone()]),
                 Err(error) => {
                     self.error.set(Some(error));
-                    level.values.resize(self.response.len(), f64::NEG_INFINITY);
+                    level.values.resize(self.diagonal.len(), f64::NEG_INFINITY);
                 }
             }
             level.epoch = self.epoch;

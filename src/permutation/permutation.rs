@@ -153,12 +153,17 @@ impl Permutation {
         self.version
     }
 
-    /// Writes the response in the order of the predictors: `aligned[j] = response[inverse(j)]`.
-    pub fn align(&self, response: &[f64], aligned: &mut [f64]) {
-        assert_eq!(response.len(), self.len());
-        assert_eq!(aligned.len(), self.len());
-        for (value, &row) in aligned.iter_mut().zip(&self.inverse) {
-            *value = response[row];
+    /// Writes the response in the order of the predictors: `aligned[j] = response[inverse(j)]`. Several responses stand
+    /// one behind the other, and a link moves all of them.
+    pub fn align(&self, responses: &[f64], aligned: &mut [f64]) {
+        let len = self.len();
+        assert!(responses.len().is_multiple_of(len));
+        assert_eq!(aligned.len(), responses.len());
+        let columns = aligned.chunks_exact_mut(len);
+        for (aligned, response) in columns.zip(responses.chunks_exact(len)) {
+            for (value, &row) in aligned.iter_mut().zip(&self.inverse) {
+                *value = response[row];
+            }
         }
     }
 
@@ -272,11 +277,14 @@ mod tests {
     #[test]
     fn aligned_response_stands_where_the_link_points() {
         let pi = Permutation::from_vec(vec![2, 0, 1]).unwrap();
-        let response = [10.0, 20.0, 30.0];
-        let mut aligned = [0.0; 3];
-        pi.align(&response, &mut aligned);
+        // Two responses: both go where the link points.
+        let responses = [10.0, 20.0, 30.0, -1.0, -2.0, -3.0];
+        let mut aligned = [0.0; 6];
+        pi.align(&responses, &mut aligned);
         for row in 0..3 {
-            assert_eq!(aligned[pi.column_of(row)], response[row]);
+            for first in [0, 3] {
+                assert_eq!(aligned[first + pi.column_of(row)], responses[first + row]);
+            }
         }
     }
 

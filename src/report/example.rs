@@ -119,6 +119,7 @@ impl Saved {
         }
         self.data = Some(DataSummary {
             predictor_names: self.predictors().into_iter().map(String::from).collect(),
+            response_names: None,
             notes: Notes {
                 num_dropped: 3,
                 missing: vec![("<i>income</i>".into(), 3)],

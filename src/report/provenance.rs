@@ -69,7 +69,7 @@ fn facts(saved: &Saved, value: &Value) -> Vec<(&'static str, String)> {
         ("Data", config.data.label()),
         ("SHA-256 of the data", version("data_sha256")),
         ("Rows", rows.map_or("unknown".into(), |n| n.to_string())),
-        ("Response", config.data.response_label().to_string()),
+        ("Response", config.data.response_label()),
         ("Predictors", saved.predictors().join(", ")),
         ("Stan program", model_name(config)),
     ];

@@ -115,23 +115,48 @@ impl Saved {
         intercept.into_iter().chain(names).collect()
     }
 
-    /// What the user calls a quantity: her predictor's name for a coefficient.
-    pub fn name_of(&self, quantity: &str) -> String {
-        let number = quantity
-            .strip_prefix("beta.")
-            .and_then(|number| number.parse::<usize>().ok());
-        let predictors = self.predictors();
-        let predictor = number.and_then(|number| predictors.get(number.checked_sub(1)?));
-        // As many coefficients as predictors, or the numbers mean something else.
-        match predictor {
-            Some(name) if self.num_coefficients() == predictors.len() => name.to_string(),
-            _ => quantity.to_string(),
-        }
+    /// The names of a list of responses.
+    fn responses(&self) -> &[String] {
+        let names = self.data.as_ref();
+        let names = names.and_then(|data| data.response_names.as_deref());
+        names.unwrap_or_default()
     }
 
-    fn num_coefficients(&self) -> usize {
+    /// What the user calls a quantity: her predictor's name for a coefficient, with the response's where she has a list.
+    pub fn name_of(&self, quantity: &str) -> String {
+        if !quantity.starts_with("beta.") {
+            return quantity.to_string();
+        }
+        let coefficients = self.coefficients();
+        let named = coefficients.into_iter().find(|(beta, _)| beta == quantity);
+        named.map_or(quantity.to_string(), |(_, name)| name)
+    }
+
+    /// The coefficients as the files and as the user call them: `beta.1`, ... by predictor, or `beta.1.1`, `beta.2.1`,
+    /// ... by response and predictor. None of them where the program has others, whose numbers mean something else.
+    pub fn coefficients(&self) -> Vec<(String, String)> {
+        let predictors = self.predictors();
+        let numbered = || (1..).zip(&predictors);
+        let single = numbered().map(|(d, name)| (format!("beta.{d}"), name.to_string()));
+        let by_response = (1..).zip(self.responses()).flat_map(|(k, response)| {
+            numbered().map(move |(d, name)| {
+                let name = format!("{response} ~ {name}");
+                (format!("beta.{d}.{k}"), name)
+            })
+        });
+        [single.collect(), by_response.collect()]
+            .into_iter()
+            .find(|names: &Vec<(String, String)>| self.has_exactly(names))
+            .unwrap_or_default()
+    }
+
+    fn has_exactly(&self, coefficients: &[(String, String)]) -> bool {
         let betas = self.summary.iter();
-        betas.filter(|row| row.name.starts_with("beta.")).count()
+        let betas = betas.filter(|row| row.name.starts_with("beta."));
+        betas.count() == coefficients.len()
+            && coefficients
+                .iter()
+                .all(|(beta, _)| self.quantity(beta).is_some())
     }
 
     pub fn quantity(&self, name: &str) -> Option<&SummaryRow> {

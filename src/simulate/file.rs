@@ -23,8 +23,10 @@ pub struct Source {
 #[derive(Debug, Clone)]
 pub struct Mislinked {
     pub csv: String,
-    /// The coefficients and sigma are those of least squares on the unharmed file.
+    /// The coefficients and sigma are those of least squares on the unharmed file, for the first response of a list.
     pub truth: Truth,
+    /// Whether a list of responses was moved.
+    pub is_list: bool,
 }
 
 pub fn mislink_file(source: &Source, seed: u64) -> Result<Mislinked, SimulateError> {
@@ -42,7 +44,11 @@ pub fn mislink_file(source: &Source, seed: u64) -> Result<Mislinked, SimulateErr
     let fit = least_squares(dataset.x.view(), &dataset.response);
     let sigma = fit.sigma2.sqrt();
     let truth = Truth::new(dataset.predictor_names, fit.beta, Some(sigma), pi, None);
-    Ok(Mislinked { csv, truth })
+    Ok(Mislinked {
+        csv,
+        truth,
+        is_list: dataset.response_names.is_some(),
+    })
 }
 
 /// Rows that may change places; a safe row stands alone, so that it stays.

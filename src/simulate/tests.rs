@@ -225,7 +225,7 @@ fn engel() -> Source {
 #[test]
 fn a_mislinked_file_differs_only_in_the_places_of_its_responses() {
     let source = engel();
-    let Mislinked { csv, truth } = mislink_file(&source, 9).unwrap();
+    let Mislinked { csv, truth, .. } = mislink_file(&source, 9).unwrap();
     assert_eq!(truth.num_moved, 47);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("data.csv");
@@ -273,7 +273,7 @@ fn safe_rows_stay_and_rows_with_gaps_are_left_out() {
         adjacent: false,
     };
     let right = data::read(&source.data).unwrap();
-    let Mislinked { csv, truth } = mislink_file(&source, 4).unwrap();
+    let Mislinked { csv, truth, .. } = mislink_file(&source, 4).unwrap();
     assert_eq!(truth.num_moved, 18);
     std::fs::write(&file, csv).unwrap();
     let config = config_text("test", ("linear", config::Family::Gaussian), &source.data);
@@ -296,7 +296,7 @@ fn safe_rows_stay_and_rows_with_gaps_are_left_out() {
 
 #[test]
 fn the_shipped_example_is_what_its_command_makes() {
-    let Mislinked { csv, truth } = mislink_file(&engel(), 1857).unwrap();
+    let Mislinked { csv, truth, .. } = mislink_file(&engel(), 1857).unwrap();
     assert_eq!(csv, include_str!("../../configs/data/engel_mislinked.csv"));
     let shipped = include_str!("../../configs/data/engel_truth.json");
     assert_eq!(truth, serde_json::from_str::<Truth>(shipped).unwrap());

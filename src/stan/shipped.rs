@@ -47,6 +47,16 @@ const MODELS: &[ShippedModel] = &[
         example: ENGEL,
     },
     ShippedModel {
+        name: "multivariate",
+        stan: include_str!("../../stan/multivariate.stan"),
+        model: r#"{"family": {"name": "stan"}}"#,
+        permutation: RELINKED,
+        example: Example {
+            csv: include_str!("../../configs/data/households_mislinked.csv"),
+            columns: r#"{"response": ["log_food", "log_rent"], "predictors": ["log_income"], "id": "household"}"#,
+        },
+    },
+    ShippedModel {
         name: "mean_shift",
         stan: include_str!("../../stan/mean_shift.stan"),
         model: r#"{"data": {"k": 24}}"#,

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use super::cache::cache_error;
 use super::{StanError, StanSource};
@@ -13,8 +12,15 @@ use super::{StanError, StanSource};
 /// The names that a Stan program declares in the blocks that matter before compiling.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ProgramInfo {
-    pub inputs: BTreeMap<String, IgnoredAny>,
-    pub parameters: BTreeMap<String, IgnoredAny>,
+    pub inputs: BTreeMap<String, Declaration>,
+    pub parameters: BTreeMap<String, Declaration>,
+}
+
+/// What stanc says of a declared variable, as far as it is used.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct Declaration {
+    /// How many indices it takes: 1 for a vector, 2 for a matrix or an array of vectors.
+    pub dimensions: usize,
 }
 
 pub(super) struct Stanc {

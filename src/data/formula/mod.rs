@@ -10,8 +10,9 @@ mod tests;
 
 use super::DataError;
 use super::table::column_advice;
-use crate::config::Data;
+use crate::config::{Data, Response};
 pub(super) use expression::{Expression, Undefined};
+use parse::Left;
 use terms::Sum;
 pub(super) use terms::{Factor, Labelled, Term};
 
@@ -24,7 +25,10 @@ struct Problem {
 
 #[derive(Debug)]
 pub(crate) struct Formula {
-    pub(super) response: Labelled,
+    /// One or more, in the order of the columns of the latent response.
+    pub(super) responses: Vec<Labelled>,
+    /// Whether they were given as a list, even of one.
+    pub(super) is_list: bool,
     /// By degree, then as written.
     pub(super) terms: Vec<Term>,
     pub(super) intercept: bool,
@@ -33,13 +37,13 @@ pub(crate) struct Formula {
 impl Formula {
     /// `columns` are those of `file`: a list entry that is exactly one of them means it, whatever it looks like.
     pub(crate) fn new(data: &Data, columns: &[String], file: &str) -> Result<Formula, DataError> {
-        let (response, sum) = match &data.formula {
+        let (left, sum) = match &data.formula {
             Some(text) => {
                 parse::formula(text).map_err(|problem| refused("data.formula", text, problem))?
             }
             None => {
                 let reader = Entries { columns, file };
-                (reader.response(&data.response)?, reader.predictors(data)?)
+                (reader.left(&data.response)?, reader.predictors(data)?)
             }
         };
         let mut terms = sum.terms;
@@ -49,8 +53,13 @@ impl Formula {
                 key: data.predictors_key(),
             });
         }
+        let (responses, is_list) = match left {
+            Left::One(response) => (vec![response], false),
+            Left::List(responses) => (responses, true),
+        };
         let formula = Formula {
-            response,
+            responses,
+            is_list,
             terms,
             intercept: sum.intercept.unwrap_or(data.intercept),
         };
@@ -60,7 +69,9 @@ impl Formula {
 
     pub(crate) fn response_columns(&self) -> Vec<&str> {
         let mut columns = Vec::new();
-        self.response.expression.columns(&mut columns);
+        for response in &self.responses {
+            response.expression.columns(&mut columns);
+        }
         columns
     }
 
@@ -80,13 +91,20 @@ impl Formula {
     }
 
     fn check_sides(&self, data: &Data) -> Result<(), DataError> {
-        let of_response = self.response_columns();
-        if of_response.is_empty() {
-            return Err(DataError::NoResponse {
-                key: data.response_key(),
-                text: self.response.label.clone(),
-            });
+        let key = data.response_key();
+        for (k, response) in self.responses.iter().enumerate() {
+            let mut columns = Vec::new();
+            response.expression.columns(&mut columns);
+            let text = response.label.clone();
+            if columns.is_empty() {
+                return Err(DataError::NoResponse { key, text });
+            }
+            let before = &self.responses[..k];
+            if before.iter().any(|other| other.label == response.label) {
+                return Err(DataError::ResponseTwice { key, text });
+            }
         }
+        let of_response = self.response_columns();
         match self
             .predictor_columns()
             .into_iter()
@@ -110,6 +128,16 @@ struct Entries<'a> {
 }
 
 impl Entries<'_> {
+    fn left(&self, response: &Response) -> Result<Left, DataError> {
+        match response {
+            Response::One(text) => self.response(text).map(Left::One),
+            Response::List(texts) => {
+                let read = texts.iter().map(|text| self.response(text));
+                read.collect::<Result<_, _>>().map(Left::List)
+            }
+        }
+    }
+
     fn response(&self, text: &str) -> Result<Labelled, DataError> {
         if self.columns.iter().any(|name| name == text) {
             return Ok(Labelled {

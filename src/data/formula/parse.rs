@@ -11,10 +11,16 @@ const A_TERM: &str = "a column, a function such as log(x), or I(...)";
 const MOST_TERMS: usize = 2000;
 const A_VALUE: &str = "a column, a number or a function such as log(x)";
 
+/// What stands left of `~`: one expression, or the list that `cbind(...)` makes.
+pub(super) enum Left {
+    One(Labelled),
+    List(Vec<Labelled>),
+}
+
 /// `response ~ terms`.
-pub(super) fn formula(text: &str) -> Result<(Labelled, Sum), Problem> {
+pub(super) fn formula(text: &str) -> Result<(Left, Sum), Problem> {
     let mut parser = Parser::new(text)?;
-    let response = parser.labelled()?;
+    let response = parser.left()?;
     parser.expect('~', "an operator or `~`")?;
     let terms = parser.sum()?;
     parser.end("an operator such as `+`, or the end,")?;
@@ -223,6 +229,20 @@ impl Parser {
         after.is_some_and(|placed| placed.token == Token::Mark('('))
     }
 
+    fn left(&mut self) -> Result<Left, Problem> {
+        let named = |token: &Token| *token == Token::plain("cbind");
+        if !self.peek().is_some_and(named) || !self.calls() {
+            return Ok(Left::One(self.labelled()?));
+        }
+        self.next += 2;
+        let mut list = vec![self.labelled()?];
+        while self.eat(',') {
+            list.push(self.labelled()?);
+        }
+        self.expect(')', "an operator, `,` or `)`")?;
+        Ok(Left::List(list))
+    }
+
     fn labelled(&mut self) -> Result<Labelled, Problem> {
         let start = self.next;
         let expression = self.arithmetic()?;
@@ -311,6 +331,11 @@ impl Parser {
         let names = FUNCTIONS.map(|function| function.name);
         let words = match (name, nearest(name, names)) {
             ("C", _) => "C(...) makes a category, which has no place in arithmetic".into(),
+            ("cbind", _) => {
+                "cbind(...) lists responses, so it stands alone left of `~` in data.formula; \
+                 data.response takes a list such as [\"food\", \"rent\"]"
+                    .into()
+            }
             (_, Some(known)) => format!("`{name}` is no function here; did you mean `{known}`?"),
             (_, None) => format!(
                 "`{name}` is no function here; there are {}, I for arithmetic and C for categories",

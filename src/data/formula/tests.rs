@@ -78,7 +78,7 @@ fn lists_take_columns_as_they_are_and_terms_otherwise() {
     assert_eq!(shown(&found), "hours worked + a + b + log(a) + a:b");
     assert_eq!(found.response_columns(), ["log(w)"]);
     let found = listed("log(y)", &["a"]).unwrap();
-    assert_eq!(found.response.label, "log(y)");
+    assert_eq!(found.responses[0].label, "log(y)");
     assert_eq!(found.response_columns(), ["y"]);
     assert_eq!(found.predictor_columns(), ["a"]);
 }

@@ -62,7 +62,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, Problem> {
         } else if first == '*' && followed_by('*') {
             i += 2;
             Token::Mark('^')
-        } else if "+-*/^():~".contains(first) {
+        } else if "+-*/^():~,".contains(first) {
             i += 1;
             Token::Mark(first)
         } else {
@@ -125,6 +125,16 @@ fn shown_name(name: &str, quoted: bool) -> String {
         format!("`{name}`")
     } else {
         name.into()
+    }
+}
+
+impl Token {
+    /// A name without backticks.
+    pub(super) fn plain(name: &str) -> Token {
+        Token::Name {
+            name: name.into(),
+            quoted: false,
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-//! Whole data sets from files: categories, missing values, two files, candidate pairs.
+//! Whole data sets from files: categories, missing values, several responses, two files, candidate pairs.
 
 mod candidates;
 mod categories;
 mod missing;
+mod several;
 mod two_files;
 
 use super::{DataError, Dataset, INTERCEPT, Reference, read};

@@ -27,14 +27,11 @@ impl Coefficients {
     }
 }
 
-/// The coefficients with the user's names, in the order of her predictors; none for a program without one `beta` for each.
+/// The coefficients with the user's names, in the order of her responses and predictors; none for a program without one
+/// `beta` for each.
 pub fn coefficients(saved: &Saved) -> Vec<(String, &SummaryRow)> {
-    let predictors = saved.predictors();
-    let beta = |number: usize| saved.quantity(&format!("beta.{number}"));
-    if beta(predictors.len() + 1).is_some() {
-        return Vec::new();
-    }
-    let found = (1..).zip(predictors);
-    let found = found.map(|(number, name)| Some((name.to_string(), beta(number)?)));
-    found.collect::<Option<Vec<_>>>().unwrap_or_default()
+    let found = saved.coefficients().into_iter();
+    found
+        .filter_map(|(beta, name)| Some((name, saved.quantity(&beta)?)))
+        .collect()
 }
