@@ -85,7 +85,8 @@ impl Run<'_> {
             links.disperse(id, &theta, &mut rng)?;
         }
         let with_links = links.is_some();
-        let density = ThetaGivenPi::new(self.model, self.responses).in_coordinates(self.coordinates);
+        let density =
+            ThetaGivenPi::new(self.model, self.responses).in_coordinates(self.coordinates);
         let outputs = Outputs::new(self.model, stan_rng);
         let chain = Chain::new(id, self.settings(), density, links, theta, outputs, rng)?;
         let columns = self.columns(with_links);
@@ -116,12 +117,7 @@ impl Run<'_> {
             }
         };
         let pairs = self.pairs(rng.next_u32())?;
-        Ok(Some(Links::new(
-            self.responses,
-            self.prior,
-            update,
-            pairs,
-        )))
+        Ok(Some(Links::new(self.responses, self.prior, update, pairs)))
     }
 
     fn pairs(&self, seed: u32) -> Result<Pairs<'_>, ModelError> {

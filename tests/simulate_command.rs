@@ -131,4 +131,7 @@ fn every_shipped_config_loads_and_its_data_read() {
         assert_eq!(config.name, name);
         assert_eq!(data::read(&config.data).unwrap().num_rows(), 235);
     }
+    let config = config::load(&folder.join("multivariate.json"), &[], &shipped_names()).unwrap();
+    let households = data::read(&config.data).unwrap();
+    assert_eq!(households.responses().len(), 2 * 150);
 }

@@ -146,7 +146,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const SHIPPED: &[&str] = &["linear", "quantile", "student_t", "multivariate", "mean_shift"];
+    const SHIPPED: &[&str] = &[
+        "linear",
+        "quantile",
+        "student_t",
+        "multivariate",
+        "mean_shift",
+    ];
 
     fn minimal() -> Value {
         json!({

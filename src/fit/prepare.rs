@@ -92,7 +92,9 @@ impl Program {
             library: StanModel::open_library(&compiled.library)?,
             label: source.label,
             text: source.text,
-            dimensions: info.as_ref().map(|info| info.parameters[&model.response].dimensions),
+            dimensions: info
+                .as_ref()
+                .map(|info| info.parameters[&model.response].dimensions),
             takes_alpha: info.is_none_or(|info| info.inputs.contains_key("alpha")),
             toolchain: compiler.toolchain.describe(),
         })

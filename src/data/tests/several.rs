@@ -25,9 +25,7 @@ fn refused(text: &str, responses: &'static [&str]) -> String {
 
 #[test]
 fn a_list_and_cbind_are_the_same() {
-    let by_list = folder()
-        .read("", listed(&["log2(food)", "rent"]))
-        .unwrap();
+    let by_list = folder().read("", listed(&["log2(food)", "rent"])).unwrap();
     let by_formula = folder()
         .read("cbind(log2( food ),rent) ~ income", |_| {})
         .unwrap();
@@ -46,8 +44,15 @@ fn only_a_list_has_a_k() {
     let single = folder().read("rent ~ income", |_| {}).unwrap();
     assert_eq!(single.response_names, None);
     assert!(!json(&single).contains("\"K\""));
-    assert!(stan_json(&single, 1.0, &extra).unwrap().ends_with(",\"K\":7}"));
-    for (formula, k) in [("cbind(rent) ~ income", 1), ("cbind(rent, food) ~ income", 2)] {
+    assert!(
+        stan_json(&single, 1.0, &extra)
+            .unwrap()
+            .ends_with(",\"K\":7}")
+    );
+    for (formula, k) in [
+        ("cbind(rent) ~ income", 1),
+        ("cbind(rent, food) ~ income", 2),
+    ] {
         let dataset = folder().read(formula, |_| {}).unwrap();
         assert_eq!(dataset.response, single.response);
         assert!(json(&dataset).ends_with(&format!(",\"K\":{k}}}")), "{k}");
