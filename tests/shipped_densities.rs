@@ -228,6 +228,82 @@ fn student_t() {
     }
 }
 
+/// Two responses, the second a made-up function of the first.
+fn second_response() -> Vec<f64> {
+    Y.iter().map(|y| 0.5 - (1.3 * y).sin()).collect()
+}
+
+fn several(num_responses: usize) -> CString {
+    let mut data: Value = serde_json::from_str(data(None).to_str().unwrap()).unwrap();
+    data["K"] = json!(num_responses);
+    CString::new(data.to_string()).unwrap()
+}
+
+#[test]
+fn multivariate() {
+    let library = library("multivariate");
+    let model = Model::new(&library, Some(several(2)), 1).unwrap();
+    let second = second_response();
+    let (slopes, sigma2, unconstrained) = ([0.2, 0.7], [1.7, 0.4], 0.55f64);
+    let r = unconstrained.tanh();
+    let [s1, s2] = sigma2.map(f64::sqrt);
+    // The density of two correlated normals as textbooks have it, without a Cholesky factor.
+    let log_lik: Vec<f64> = (0..N)
+        .map(|i| {
+            let a = residuals()[i] / s1;
+            let b = (second[i] - slopes[0] - slopes[1] * X2[i]) / s2;
+            let square = (a * a - 2.0 * r * a * b + b * b) / (1.0 - r * r);
+            -LOG_2PI - (s1 * s2).ln() - 0.5 * (1.0 - r * r).ln() - 0.5 * square
+        })
+        .collect();
+    // The correlation of two is uniform in (-1, 1): density 1/2.
+    let prior: f64 = slopes.iter().map(|v| normal(*v, 1000.0)).sum::<f64>() - 2f64.ln();
+    let expected = log_prior(&sigma2) + prior + ALPHA * log_lik.iter().sum::<f64>();
+    let logs = sigma2.map(f64::ln);
+    let theta = [&BETA[..], &slopes, &logs, &[unconstrained]].concat();
+    let point = [&theta[..], &Y, &second].concat();
+    let jacobian = logs.iter().sum::<f64>() + (1.0 - r * r).ln();
+    for (with_jacobian, expected) in [(false, expected), (true, expected + jacobian)] {
+        let found = model.log_density(&point, false, with_jacobian).unwrap();
+        let close = (found - expected).abs() < 1e-10 * expected.abs().max(1.0);
+        assert!(close, "Stan {found}, closed form {expected}");
+    }
+    let names: Vec<&str> = model.param_names(true, true).split(',').collect();
+    let mut rng = bridgestan::Rng::new(&library, 1).unwrap();
+    let mut outputs = vec![0.0; names.len()];
+    model
+        .param_constrain(&point, true, true, &mut outputs, Some(&mut rng))
+        .unwrap();
+    let first = names.iter().position(|name| *name == "log_lik.1").unwrap();
+    assert_eq!(names[first - 1], "correlation.1");
+    assert!((outputs[first - 1] - r).abs() < 1e-12);
+    for (found, expected) in outputs[first..].iter().zip(&log_lik) {
+        assert!((found - expected).abs() < 1e-10, "{found} {expected}");
+    }
+}
+
+#[test]
+fn multivariate_with_one_response_is_linear() {
+    let (single, several_library) = (library("linear"), library("multivariate"));
+    let linear = Model::new(&single, Some(data(None)), 1).unwrap();
+    let list = Model::new(&several_library, Some(several(1)), 1).unwrap();
+    assert_eq!(list.param_unc_num(), linear.param_unc_num());
+    for shift in [0.0, 0.37, 0.81] {
+        let place = |k: usize| ((k as f64 + shift) * 0.618_033_988_749_895).fract() * 6.0 - 3.0;
+        let point: Vec<f64> = (1..=linear.param_unc_num()).map(place).collect();
+        let evaluate = |model: &Model<&StanLibrary>| {
+            let mut gradient = vec![0.0; point.len()];
+            let value = model.log_density_gradient(&point, false, true, &mut gradient);
+            gradient.push(value.unwrap());
+            gradient
+        };
+        for (found, expected) in evaluate(&list).iter().zip(evaluate(&linear)) {
+            let close = (found - expected).abs() < 1e-12 * expected.abs().max(1.0);
+            assert!(close, "{found} {expected}");
+        }
+    }
+}
+
 #[test]
 fn mean_shift() {
     let library = library("mean_shift");

@@ -141,4 +141,7 @@ fn every_shipped_config_loads_and_its_data_read() {
         assert_eq!(config.name, name);
         assert_eq!(read_data(&config).unwrap().num_rows(), num_rows);
     }
+    let config = config::load(&folder.join("multivariate.json"), &[], &shipped_names()).unwrap();
+    let households = data::read(&config.data).unwrap();
+    assert_eq!(households.responses().len(), 2 * 150);
 }
