@@ -7,6 +7,7 @@ use crate::chain::ChainError;
 use crate::compare::CompareError;
 use crate::config::ConfigError;
 use crate::draws::DrawsError;
+use crate::export::ExportError;
 use crate::fit::FitError;
 use crate::report::ReportError;
 use crate::simulate::SimulateError;
@@ -112,6 +113,12 @@ impl From<ReportError> for Failure {
             ReportError::Config(error) => error.into(),
             other => Failure::new(2, other),
         }
+    }
+}
+
+impl From<ExportError> for Failure {
+    fn from(error: ExportError) -> Failure {
+        Failure::new(2, error)
     }
 }
 

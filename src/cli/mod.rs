@@ -2,6 +2,7 @@
 
 mod compile;
 mod doctor;
+mod export;
 mod failure;
 mod fit;
 mod init;
@@ -46,6 +47,8 @@ enum Command {
     Diagnose(saved::DiagnoseArgs),
     /// Write report.html again, from a finished fit's saved files
     Report(saved::ReportArgs),
+    /// Write relinked data from a finished fit: the best links, and sets for multiple imputation
+    Export(export::ExportArgs),
     /// Write data with known wrong links, the truth about them, and a config that fits them
     Simulate(Box<simulate::SimulateArgs>),
     /// Run a grid of simulated fits: all of it, or `plan`, `run` and `collect` apart
@@ -107,6 +110,7 @@ pub fn main() -> ExitCode {
         Command::Summary(args) => saved::summary(args),
         Command::Diagnose(args) => saved::diagnose(args),
         Command::Report(args) => saved::report(args),
+        Command::Export(args) => export::export(args),
         Command::Simulate(args) => simulate::simulate(*args),
         Command::Study(args) => study::study(*args),
         Command::Init(args) => init::init(args),

@@ -15,6 +15,7 @@ pub(crate) struct Table {
     pub(crate) file: String,
     pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<StringRecord>,
+    pub(super) delimiter: u8,
     text: String,
 }
 
@@ -65,6 +66,7 @@ impl Table {
             file,
             header,
             rows,
+            delimiter,
             text,
         };
         table.check_header(&first)?;

@@ -1,16 +1,14 @@
 //! Everything before sampling: data, program, model, and the check that both steps mean the same likelihood.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use bridgestan::StanLibrary;
 use rand::{Rng, RngCore};
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use super::FitError;
 use crate::config::{self, Config, Family, Init, ModelSource, read_init};
-use crate::data::{self, Candidate, Dataset, stan_json};
+use crate::data::{self, Candidate, Dataset, files_sha256, stan_json};
 use crate::model::{
     Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement, initial_values,
 };
@@ -57,16 +55,6 @@ pub fn prepare_with(
         data_sha256,
         ..prepared
     })
-}
-
-/// Of the files one after the other.
-fn files_sha256(files: &[&Path]) -> Option<String> {
-    let mut hash = Sha256::new();
-    for file in files {
-        hash.update(std::fs::read(file).ok()?);
-    }
-    let digest = hash.finalize();
-    Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// A compiled Stan program, waiting for data.
