@@ -19,6 +19,8 @@ pub mod links_summary;
 pub mod model;
 pub mod permutation;
 pub mod plot;
+pub mod pool;
+pub mod predict;
 pub mod report;
 pub mod rng;
 pub mod run;

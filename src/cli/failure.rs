@@ -9,6 +9,8 @@ use crate::config::ConfigError;
 use crate::draws::DrawsError;
 use crate::export::ExportError;
 use crate::fit::FitError;
+use crate::pool::PoolError;
+use crate::predict::PredictError;
 use crate::report::ReportError;
 use crate::simulate::SimulateError;
 use crate::stan::StanError;
@@ -119,6 +121,21 @@ impl From<ReportError> for Failure {
 impl From<ExportError> for Failure {
     fn from(error: ExportError) -> Failure {
         Failure::new(2, error)
+    }
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Failure {
+        Failure::new(2, error)
+    }
+}
+
+impl From<PredictError> for Failure {
+    fn from(error: PredictError) -> Failure {
+        match error {
+            PredictError::Fit(error) => error.into(),
+            other => Failure::new(2, other),
+        }
     }
 }
 

@@ -6,6 +6,8 @@ mod export;
 mod failure;
 mod fit;
 mod init;
+mod pool;
+mod predict;
 mod progress;
 mod saved;
 mod simulate;
@@ -49,6 +51,10 @@ enum Command {
     Report(saved::ReportArgs),
     /// Write relinked data from a finished fit: the best links, and sets for multiple imputation
     Export(export::ExportArgs),
+    /// Pool the estimates of completed data sets by Rubin's rules
+    Pool(pool::PoolArgs),
+    /// Predict the responses of new rows from a finished fit
+    Predict(predict::PredictArgs),
     /// Write data with known wrong links, the truth about them, and a config that fits them
     Simulate(Box<simulate::SimulateArgs>),
     /// Run a grid of simulated fits: all of it, or `plan`, `run` and `collect` apart
@@ -111,6 +117,8 @@ pub fn main() -> ExitCode {
         Command::Diagnose(args) => saved::diagnose(args),
         Command::Report(args) => saved::report(args),
         Command::Export(args) => export::export(args),
+        Command::Pool(args) => pool::pool(args),
+        Command::Predict(args) => predict::predict(args),
         Command::Simulate(args) => simulate::simulate(*args),
         Command::Study(args) => study::study(*args),
         Command::Init(args) => init::init(args),

@@ -91,12 +91,12 @@ impl Table {
         line_at(self.text.as_bytes(), offset as usize)
     }
 
-    pub(super) fn position(&self, column: &str) -> Option<usize> {
+    pub(crate) fn position(&self, column: &str) -> Option<usize> {
         self.header.iter().position(|name| name == column)
     }
 
     /// The position of a column that must be there.
-    pub(super) fn column(&self, column: &str, key: &'static str) -> Result<usize, DataError> {
+    pub(crate) fn column(&self, column: &str, key: &'static str) -> Result<usize, DataError> {
         self.position(column).ok_or_else(|| DataError::NoColumn {
             file: self.file.clone(),
             column: column.into(),
@@ -105,7 +105,7 @@ impl Table {
         })
     }
 
-    pub(super) fn bad_value(&self, row: usize, column: usize, fix: impl Into<String>) -> DataError {
+    pub(crate) fn bad_value(&self, row: usize, column: usize, fix: impl Into<String>) -> DataError {
         DataError::BadValue {
             file: self.file.clone(),
             line: self.line(row),

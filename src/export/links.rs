@@ -7,7 +7,7 @@ use crate::links_summary::RowNumbers;
 use crate::permutation::Permutation;
 
 /// The moved rows of every draw of one chain.
-pub(super) struct ChainLinks {
+pub(crate) struct ChainLinks {
     path: PathBuf,
     /// Sorted by draw.
     moved: Vec<MovedRow>,

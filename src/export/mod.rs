@@ -22,7 +22,7 @@ use crate::permutation::Permutation;
 use crate::rng;
 use crate::saved_fit::{SavedFit, SavedFitError};
 use assignment::best_assignment;
-use links::ChainLinks;
+pub(crate) use links::ChainLinks;
 
 /// Where an export goes, in the folder of the fit, unless told otherwise.
 pub const FOLDER: &str = "export";

@@ -63,6 +63,8 @@ pub struct Program {
     label: String,
     text: String,
     takes_alpha: bool,
+    /// Whether it can predict: `N_new` and `X_new` stand in its data.
+    takes_new_rows: bool,
     toolchain: String,
 }
 
@@ -77,6 +79,7 @@ impl Program {
         Ok(Program {
             library: StanModel::open_library(&compiled.library)?,
             label: source.label,
+            takes_new_rows: source.text.contains("X_new"),
             text: source.text,
             takes_alpha: info.is_none_or(|info| info.inputs.contains_key("alpha")),
             toolchain: compiler.toolchain.describe(),
@@ -88,7 +91,10 @@ impl Program {
         if let Init::File(file) = &config.sampler.init {
             config.sampler.init = Init::Values(read_init(file)?);
         }
-        let entries = with_family_parameters(&config.model.data, config.model.family());
+        let mut entries = with_family_parameters(&config.model.data, config.model.family());
+        if self.takes_new_rows {
+            without_new_rows(&mut entries);
+        }
         let build = |alpha: f64| -> Result<StanModel, FitError> {
             let json = stan_json(&data, alpha, &entries)?;
             let (response, seed) = (&config.model.response, config.sampler.seed as u32);
@@ -174,6 +180,12 @@ fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<S
         entries.entry(name).or_insert(json!(value));
     }
     entries
+}
+
+/// A fit has no rows to predict; `unshuffle predict` puts them into model.data.
+fn without_new_rows(entries: &mut Map<String, Value>) {
+    entries.entry("N_new").or_insert(json!(0));
+    entries.entry("X_new").or_insert(json!([]));
 }
 
 /// Both steps must mean the same likelihood; tried at a few starting points.
