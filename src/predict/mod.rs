@@ -3,6 +3,9 @@
 mod generated;
 mod table;
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
