@@ -90,14 +90,10 @@ fn pooled_estimates_of_completed_sets_are_those_of_the_posterior() {
     // Twenty sets of a fixed seed: a third of a standard deviation, and a third of its size, are far outside their noise.
     assert!((estimate - mean).abs() < sd / 3.0, "{estimate} {mean} {sd}");
     assert!((error / sd - 1.0).abs() < 1.0 / 3.0, "{error} {sd}");
-    // As linked the slope is another one.
+    // The slope as linked fails the same check.
     let linked = read(&project.path("sim/data.csv"));
-    let linked = least_squares(linked.x.view(), &linked.response);
-    assert!(
-        (linked.beta[1] - mean).abs() > 2.0 * sd,
-        "{} {mean} {sd}",
-        linked.beta[1]
-    );
+    let linked = least_squares(linked.x.view(), &linked.response).beta[1];
+    assert!((linked - mean).abs() > sd / 3.0, "{linked} {mean} {sd}");
     // A new fit leaves no relinked data of the old one.
     let fit = [
         "fit",

@@ -110,12 +110,13 @@ impl Results {
 
     fn figure(&self, points: &Points) -> anyhow::Result<Figure> {
         let words = "Food expenditure against income of 235 households, both as logarithms, with the fitted mean and the 0.1, 0.5 and 0.9 quantiles. As linked, the lines are too flat and far apart.";
-        let mut figure =
-            Figure::new("Engel's quantiles: as linked, unshuffled, unharmed", words).columns(3);
+        let mut figure = Figure::new("Engel's quantiles: as linked, unshuffled, unharmed", words)
+            .columns(3)
+            .width(960.0);
         for method in METHODS {
             let mut panel = Panel::new(method)
                 .x(Axis::linear("log income"))
-                .y(Axis::linear("log food expenditure").range(4.6, 8.1))
+                .y(Axis::linear("log food expenditure").range(5.3, 8.1))
                 .mark(Mark::points(Series(0), points.of(method)));
             for (model, series) in MODELS {
                 let [a, b] = [
