@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test setup paper browser bench lint clean
+.PHONY: demo test setup paper browser parquet bench lint clean
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -48,6 +48,17 @@ browser: setup $(BROWSER)/ok
 $(BROWSER)/ok: tests/browser/requirements.txt
 	python3 -m venv $(BROWSER)
 	$(BROWSER)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+# `unshuffle export --parquet`, which is built with a feature only; pyarrow reads what it writes.
+PYARROW := target/parquet_python
+
+parquet: setup $(PYARROW)/ok
+	cargo test --features parquet --test export
+
+$(PYARROW)/ok: scripts/parquet_requirements.txt
+	python3 -m venv $(PYARROW)
+	$(PYARROW)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 bench: setup

@@ -8,7 +8,10 @@ use crate::chain::ChainError;
 use crate::compare::CompareError;
 use crate::config::ConfigError;
 use crate::draws::DrawsError;
+use crate::export::ExportError;
 use crate::fit::FitError;
+use crate::pool::PoolError;
+use crate::predict::PredictError;
 use crate::report::ReportError;
 use crate::simulate::SimulateError;
 use crate::stan::StanError;
@@ -120,6 +123,27 @@ impl From<ReportError> for Failure {
         match error {
             ReportError::Draws(error) => error.into(),
             ReportError::Config(error) => error.into(),
+            other => Failure::new(2, other),
+        }
+    }
+}
+
+impl From<ExportError> for Failure {
+    fn from(error: ExportError) -> Failure {
+        Failure::new(2, error)
+    }
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Failure {
+        Failure::new(2, error)
+    }
+}
+
+impl From<PredictError> for Failure {
+    fn from(error: PredictError) -> Failure {
+        match error {
+            PredictError::Fit(error) => error.into(),
             other => Failure::new(2, other),
         }
     }

@@ -3,9 +3,12 @@
 mod adopt;
 mod compile;
 mod doctor;
+mod export;
 mod failure;
 mod fit;
 mod init;
+mod pool;
+mod predict;
 mod progress;
 mod saved;
 mod simulate;
@@ -47,6 +50,12 @@ enum Command {
     Diagnose(saved::DiagnoseArgs),
     /// Write report.html again, from a finished fit's saved files
     Report(saved::ReportArgs),
+    /// Write relinked data from a finished fit: the best links, and sets for multiple imputation
+    Export(export::ExportArgs),
+    /// Pool the estimates of completed data sets by Rubin's rules
+    Pool(pool::PoolArgs),
+    /// Predict the responses of new rows from a finished fit
+    Predict(predict::PredictArgs),
     /// Write data with known wrong links, the truth about them, and a config that fits them
     Simulate(Box<simulate::SimulateArgs>),
     /// Run a grid of simulated fits: all of it, or `plan`, `run` and `collect` apart
@@ -110,6 +119,9 @@ pub fn main() -> ExitCode {
         Command::Summary(args) => saved::summary(args),
         Command::Diagnose(args) => saved::diagnose(args),
         Command::Report(args) => saved::report(args),
+        Command::Export(args) => export::export(args),
+        Command::Pool(args) => pool::pool(args),
+        Command::Predict(args) => predict::predict(args),
         Command::Simulate(args) => simulate::simulate(*args),
         Command::Study(args) => study::study(*args),
         Command::Init(args) => init::init(args),

@@ -6,11 +6,12 @@ use ndarray::Array2;
 
 use super::formula::{Factor, Formula, Labelled, Term, Undefined};
 use super::linked::{Column, Linked};
-use super::values::{Category, Values, forced_category, numbers, values};
+use super::values::{Category, Values, forced_category, known_category, numbers, values};
 use super::{DataError, INTERCEPT, Reference, checks};
 use crate::config::{Data, nearest, quoted_list};
 
 const NO_ARITHMETIC: &str = "; a category has no place in arithmetic";
+const NO_CATEGORY: &str = ", since it holds numbers in the data of the fit";
 
 pub(super) struct Design {
     pub(super) names: Vec<String>,
@@ -36,26 +37,18 @@ struct Terms<'a> {
 pub(super) fn design(linked: &Linked, formula: &Formula, data: &Data) -> Result<Design, DataError> {
     let terms = Terms::new(linked, formula, data)?;
     terms.check_references()?;
-    let mut names = Vec::new();
-    let mut columns = Vec::new();
-    let mut references: Vec<Reference> = Vec::new();
-    if terms.intercept {
-        names.push(INTERCEPT.to_string());
-        columns.push(vec![1.0; linked.num_rows()]);
-    }
-    for term in &terms.terms {
-        let coded = terms.coded(term, &mut references)?;
-        names.extend(coded.names);
-        columns.extend(coded.columns);
-    }
-    let shape = (linked.num_rows(), columns.len());
-    Ok(Design {
-        names,
-        x: Array2::from_shape_fn(shape, |(row, column)| columns[column][row]),
-        references,
-    })
+    terms.design()
 }
 
+/// The same columns of X for `rows`, with the levels and references that the rows of the fit have.
+pub(super) fn design_of_new_rows(
+    rows: &Linked,
+    fitted: &Linked,
+    formula: &Formula,
+    data: &Data,
+) -> Result<Design, DataError> {
+    Terms::new(fitted, formula, data)?.of_rows(rows)?.design()
+}
 /// The values of an expression, row by row.
 pub(super) fn evaluate(
     linked: &Linked,
@@ -148,6 +141,63 @@ impl<'a> Terms<'a> {
             terms,
             values: known,
             intercept: formula.intercept,
+        })
+    }
+
+    /// The same terms, with the values of other rows.
+    fn of_rows<'b>(&'b self, rows: &'b Linked) -> Result<Terms<'b>, DataError> {
+        let key = self.data.predictors_key();
+        let mut values: HashMap<String, Values> = HashMap::new();
+        for factor in self.terms.iter().flat_map(|term| &term.0) {
+            let (label, read) = match factor {
+                Factor::Column(name) => {
+                    let column = rows.column(name, key)?;
+                    (
+                        name.clone(),
+                        Values::Numbers(numbers(rows, column, NO_CATEGORY)?),
+                    )
+                }
+                Factor::Category(name) => {
+                    let column = rows.column(name, key)?;
+                    let known = self.category(name).expect("categories were read");
+                    let category = known_category(rows, column, known)?;
+                    (category_label(name), Values::Category(category))
+                }
+                Factor::Number(labelled) => (
+                    labelled.label.clone(),
+                    Values::Numbers(evaluate(rows, labelled, key, NO_ARITHMETIC)?),
+                ),
+            };
+            values.insert(label, read);
+        }
+        Ok(Terms {
+            linked: rows,
+            data: self.data,
+            terms: self.terms.clone(),
+            values,
+            intercept: self.intercept,
+        })
+    }
+
+    fn design(&self) -> Result<Design, DataError> {
+        let mut names = Vec::new();
+        let mut columns = Vec::new();
+        let mut references: Vec<Reference> = Vec::new();
+        let num_rows = self.linked.num_rows();
+        if self.intercept {
+            names.push(INTERCEPT.to_string());
+            columns.push(vec![1.0; num_rows]);
+        }
+        for term in &self.terms {
+            let coded = self.coded(term, &mut references)?;
+            names.extend(coded.names);
+            columns.extend(coded.columns);
+        }
+        let shape = (num_rows, columns.len());
+        Ok(Design {
+            names,
+            x: Array2::from_shape_fn(shape, |(row, column)| columns[column][row]),
+            references,
         })
     }
 

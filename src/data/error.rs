@@ -97,6 +97,10 @@ pub enum DataError {
     ResponseTwice { key: &'static str, text: String },
     #[error("`{column}` is data.response and also in data.predictors; remove it from one of them")]
     ResponseAmongPredictors { column: String },
+    #[error(
+        "--also names `{column}`, which is a predictor; predictors stay where they are, so leave it out"
+    )]
+    PredictorMoves { column: String },
     #[error("`{column}` stands on both sides of data.formula; remove it from one of them")]
     OnBothSides { column: String },
     #[error("{key} is `{text}`; at character {at} {problem}")]

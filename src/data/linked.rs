@@ -27,14 +27,7 @@ impl Linked {
     /// Notes the rows of the right file without a link, and rows of the left one whose link is missing.
     pub(super) fn read(data: &Data, notes: &mut Notes) -> Result<Linked, DataError> {
         match data.source() {
-            DataSource::One(file) => {
-                let table = Table::read(file, "data.file")?;
-                Ok(Linked {
-                    places: vec![(0..table.rows.len()).collect()],
-                    tables: vec![table],
-                    link: None,
-                })
-            }
+            DataSource::One(file) => Ok(Linked::one(Table::read(file, "data.file")?)),
             DataSource::Two { left, right, links } => {
                 let left = Table::read(left, "data.left")?;
                 let right = Table::read(right, "data.right")?;
@@ -48,6 +41,15 @@ impl Linked {
                     link: (links.left == links.right).then(|| links.left.clone()),
                 })
             }
+        }
+    }
+
+    /// Rows of one file, whatever other files there are.
+    pub(super) fn one(table: Table) -> Linked {
+        Linked {
+            places: vec![(0..table.rows.len()).collect()],
+            tables: vec![table],
+            link: None,
         }
     }
 
@@ -111,6 +113,30 @@ impl Linked {
 
     pub(super) fn cell(&self, column: Column, row: usize) -> &str {
         self.tables[column.table].cell(self.places[column.table][row], column.index)
+    }
+
+    /// As it stands in the file, with its spaces.
+    pub(super) fn cell_as_typed(&self, column: Column, row: usize) -> &str {
+        &self.tables[column.table].rows[self.places[column.table][row]][column.index]
+    }
+
+    /// Every column of every file.
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let tables = self.tables.iter().enumerate();
+        tables
+            .flat_map(|(table, of_table)| {
+                (0..of_table.header.len()).map(move |index| Column { table, index })
+            })
+            .collect()
+    }
+
+    /// What separates the columns of the first file.
+    pub(super) fn delimiter(&self) -> u8 {
+        self.tables[0].delimiter
+    }
+
+    pub(super) fn num_files(&self) -> usize {
+        self.tables.len()
     }
 
     pub(super) fn name(&self, column: Column) -> &str {

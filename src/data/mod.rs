@@ -9,7 +9,10 @@ mod design;
 mod error;
 mod formula;
 mod linked;
+mod new_rows;
 mod read;
+mod relinkable;
+mod sha256;
 mod stan_json;
 mod table;
 mod values;
@@ -24,7 +27,10 @@ use serde::{Deserialize, Serialize};
 
 pub use error::DataError;
 pub(crate) use formula::Formula;
+pub use new_rows::{NewRows, read_new};
 pub use read::read;
+pub use relinkable::Relinkable;
+pub(crate) use sha256::files_sha256;
 pub use stan_json::stan_json;
 pub(crate) use table::Table;
 

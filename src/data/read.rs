@@ -11,16 +11,12 @@ use crate::config::{Data, Missing};
 
 /// Reads the columns that `data` names and checks that they make a regression.
 pub fn read(data: &Data) -> Result<Dataset, DataError> {
-    let mut notes = Notes::default();
-    let mut linked = Linked::read(data, &mut notes)?;
-    let formula = Formula::new(data, &linked.header(), &linked.files())?;
-    let columns = Columns::find(&linked, &formula, data)?;
-    linked.check_sides(
-        (&data.response_label(), &columns.response),
-        &columns.predictors,
-    )?;
-    linked.has_rows()?;
-    leave_out_missing(&mut linked, &columns, data.missing, &mut notes)?;
+    let RowsToFit {
+        linked,
+        formula,
+        columns,
+        mut notes,
+    } = RowsToFit::read(data)?;
 
     let no_category = "; the response cannot be a category";
     let key = data.response_key();
@@ -57,9 +53,38 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
     Ok(dataset)
 }
 
+/// The text of the rows that are fitted, and what their columns stand for.
+pub(super) struct RowsToFit {
+    pub(super) linked: Linked,
+    pub(super) formula: Formula,
+    pub(super) columns: Columns,
+    notes: Notes,
+}
+
+impl RowsToFit {
+    pub(super) fn read(data: &Data) -> Result<RowsToFit, DataError> {
+        let mut notes = Notes::default();
+        let mut linked = Linked::read(data, &mut notes)?;
+        let formula = Formula::new(data, &linked.header(), &linked.files())?;
+        let columns = Columns::find(&linked, &formula, data)?;
+        linked.check_sides(
+            (&data.response_label(), &columns.response),
+            &columns.predictors,
+        )?;
+        linked.has_rows()?;
+        leave_out_missing(&mut linked, &columns, data.missing, &mut notes)?;
+        Ok(RowsToFit {
+            linked,
+            formula,
+            columns,
+            notes,
+        })
+    }
+}
+
 /// The columns that are used, by role.
-struct Columns {
-    response: Vec<Column>,
+pub(super) struct Columns {
+    pub(super) response: Vec<Column>,
     predictors: Vec<Column>,
     id: Option<Column>,
     block: Option<Column>,

@@ -15,6 +15,7 @@ pub(crate) struct Table {
     pub(crate) file: String,
     pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<StringRecord>,
+    pub(super) delimiter: u8,
     text: String,
 }
 
@@ -65,6 +66,7 @@ impl Table {
             file,
             header,
             rows,
+            delimiter,
             text,
         };
         table.check_header(&first)?;
@@ -89,12 +91,12 @@ impl Table {
         line_at(self.text.as_bytes(), offset as usize)
     }
 
-    pub(super) fn position(&self, column: &str) -> Option<usize> {
+    pub(crate) fn position(&self, column: &str) -> Option<usize> {
         self.header.iter().position(|name| name == column)
     }
 
     /// The position of a column that must be there.
-    pub(super) fn column(&self, column: &str, key: &'static str) -> Result<usize, DataError> {
+    pub(crate) fn column(&self, column: &str, key: &'static str) -> Result<usize, DataError> {
         self.position(column).ok_or_else(|| DataError::NoColumn {
             file: self.file.clone(),
             column: column.into(),
@@ -103,7 +105,7 @@ impl Table {
         })
     }
 
-    pub(super) fn bad_value(&self, row: usize, column: usize, fix: impl Into<String>) -> DataError {
+    pub(crate) fn bad_value(&self, row: usize, column: usize, fix: impl Into<String>) -> DataError {
         DataError::BadValue {
             file: self.file.clone(),
             line: self.line(row),

@@ -6,6 +6,7 @@ use super::DataError;
 use super::cell::{self, Number};
 use super::linked::{Column, Linked};
 use super::table::excerpt;
+use crate::config::quoted_list;
 
 /// A category with more levels is more likely a column of names, or of numbers in a notation that is not read.
 const MOST_LEVELS: usize = 50;
@@ -90,6 +91,35 @@ pub(super) fn values(linked: &Linked, column: Column) -> Result<Values, DataErro
 pub(super) fn forced_category(linked: &Linked, column: Column) -> Result<Category, DataError> {
     category(linked, column, &|| {
         "merge some of them, or leave it out".into()
+    })
+}
+
+/// A column of new rows, whose levels must be among those of the fit.
+pub(super) fn known_category(
+    rows: &Linked,
+    column: Column,
+    known: &Category,
+) -> Result<Category, DataError> {
+    let of_row = (0..rows.num_rows()).map(|row| {
+        let cell = rows.cell(column, row);
+        let number = match cell::number(cell) {
+            Number::Value(value) => Some((value + 0.0).to_string()),
+            _ => None,
+        };
+        // 1 and 1.0 are one level where all are numbers.
+        let found = known
+            .levels
+            .iter()
+            .position(|level| level == cell || number.as_ref() == Some(level));
+        found.ok_or_else(|| {
+            let levels = quoted_list(&known.levels);
+            let fix = format!("the data of the fit have only the levels {levels}, so correct it or leave the row out");
+            rows.bad_value(column, row, fix)
+        })
+    });
+    Ok(Category {
+        of_row: of_row.collect::<Result<_, _>>()?,
+        levels: known.levels.clone(),
     })
 }
 

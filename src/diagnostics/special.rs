@@ -1,4 +1,4 @@
-//! The two quantile functions the diagnostics need: of the normal and of the beta distribution.
+//! Quantile functions: of the normal, the beta and the Student t distribution.
 
 use std::f64::consts::PI;
 
@@ -109,6 +109,16 @@ pub(super) fn beta_quantile(probability: f64, a: f64, b: f64) -> f64 {
     0.5 * (low + high)
 }
 
+/// Quantile of the Student t distribution, `probability` at least one half: its square over df plus itself has a beta distribution.
+pub(crate) fn student_t_quantile(probability: f64, df: f64) -> f64 {
+    // Beyond this the bisection has fewer digits than the normal quantile.
+    if df > 1e9 {
+        return normal_quantile(probability);
+    }
+    let y = beta_quantile(2.0 * probability - 1.0, 0.5, 0.5 * df);
+    (df * y / (1.0 - y)).sqrt()
+}
+
 /// Regularised incomplete beta function I_x(a, b), by Lentz's method on its continued fraction (DLMF 8.17.22).
 fn beta_cdf(x: f64, a: f64, b: f64) -> f64 {
     // The fraction converges quickly only below the mean.
@@ -193,6 +203,25 @@ mod tests {
             assert!(
                 (quantile - expected).abs() < 1e-12,
                 "{probability} {a} {b}: {quantile} {expected}"
+            );
+        }
+    }
+
+    /// Expected values are those of SciPy 1.x `t.ppf`.
+    #[test]
+    fn student_t_quantile_for_few_and_many_degrees_of_freedom() {
+        for (probability, df, expected) in [
+            (0.975, 1.0, 12.706204736174694),
+            (0.975, 2.5, 3.5746548420036817),
+            (0.975, 26.298, 2.0543963882704084),
+            (0.95, 1000.0, 1.6463788172854643),
+            (0.975, 1e6, 1.959966356814107),
+            (0.975, f64::INFINITY, 1.959963984540054),
+        ] {
+            let quantile = student_t_quantile(probability, df);
+            assert!(
+                (quantile / expected - 1.0).abs() < 1e-10,
+                "{probability} {df}: {quantile} {expected}"
             );
         }
     }

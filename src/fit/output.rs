@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::FitError;
 use crate::compare::BASELINES_FILE;
+use crate::export::{self, exported_files};
 
 /// Refuses an output folder that holds a fit, unless it may be replaced.
 pub fn check_output(output: &Path, force: bool) -> Result<(), FitError> {
@@ -26,6 +27,10 @@ pub(super) fn clear_output(output: &Path) -> Result<(), FitError> {
         move |source| FitError::Write { path, source }
     };
     fs::create_dir_all(output).map_err(failed(output))?;
+    // Data relinked by the earlier fit would pass for those of this one.
+    for path in exported_files(&output.join(export::FOLDER)) {
+        fs::remove_file(&path).map_err(failed(&path))?;
+    }
     for entry in fs::read_dir(output).map_err(failed(output))?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let per_chain = ["draws_", "links_"].iter().any(|prefix| {

@@ -1,13 +1,14 @@
 //! A posterior predictive check: the density of the responses beside those of data sets drawn from the fit.
 
-use ndarray::ArrayView1;
+use ndarray::{ArrayView1, ArrayView2};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::output::write_text;
 use super::{FitError, Fitted, Prepared};
-use crate::config::{Family, ModelSource, Update};
+use crate::config::{Config, Family, ModelSource, ResponseKind, Update};
 use crate::diagnostics::{density, grid};
+use crate::draws::ChainDraws;
 use crate::rng;
 use crate::simulate::Errors;
 
@@ -36,7 +37,10 @@ impl Prepared {
 
     /// None where there are no errors to add, or nothing is known of them but what the Stan program says.
     fn predictive(&self, fitted: &Fitted) -> Option<Predictive> {
-        let errors = self.known_errors()?;
+        if self.config.model.response_kind() != ResponseKind::Real {
+            return None;
+        }
+        let errors = known_errors(&self.config)?;
         let mut rng = rng::stream(self.config.sampler.seed, STREAM);
         let response = &self.data.response;
         let (low, high) = response
@@ -60,24 +64,6 @@ impl Prepared {
         })
     }
 
-    /// The family is checked against the program wherever links move; a shipped program is known anyway.
-    fn known_errors(&self) -> Option<Errors> {
-        let shipped = match &self.config.model.stan {
-            ModelSource::Shipped(name) => {
-                ["linear", "quantile", "student_t"].contains(&name.as_str())
-            }
-            ModelSource::File(_) => false,
-        };
-        let checked = self.config.permutation.update != Update::None;
-        let errors = match self.config.model.family() {
-            Family::Gaussian => Errors::Normal,
-            Family::AsymmetricLaplace { tau } => Errors::AsymmetricLaplace { tau },
-            Family::StudentT { nu } => Errors::StudentT { nu },
-            Family::Poisson | Family::Logistic | Family::Stan => return None,
-        };
-        (shipped || checked).then_some(errors)
-    }
-
     /// One data set from the `index`-th of all draws.
     fn replicate(
         &self,
@@ -93,13 +79,49 @@ impl Prepared {
             }
             here
         })?;
-        let value = |name: &str| chain.column(name).map(|column| column[index]);
-        let beta: Option<Vec<f64>> = (1..=self.data.x.ncols())
-            .map(|k| value(&format!("beta.{k}")))
-            .collect();
-        let scale = value("sigma2").map(f64::sqrt).or_else(|| value("sigma"))?;
-        let means = self.data.x.dot(&ArrayView1::from(&beta?));
-        let responses = means.iter().map(|mean| errors.respond(*mean, scale, rng));
-        Some(responses.collect())
+        draw_responses(chain, index, self.data.x.view(), errors, rng)
     }
+}
+
+/// The family is checked against the program wherever links move; a shipped program is known anyway.
+pub(crate) fn known_errors(config: &Config) -> Option<Errors> {
+    let shipped = match &config.model.stan {
+        ModelSource::Shipped(name) => {
+            let known = ["linear", "quantile", "student_t", "poisson", "logistic"];
+            known.contains(&name.as_str())
+        }
+        ModelSource::File(_) => false,
+    };
+    let checked = config.permutation.update != Update::None;
+    let errors = match config.model.family() {
+        Family::Gaussian => Errors::Normal,
+        Family::AsymmetricLaplace { tau } => Errors::AsymmetricLaplace { tau },
+        Family::StudentT { nu } => Errors::StudentT { nu },
+        Family::Poisson => Errors::Poisson,
+        Family::Logistic => Errors::Logistic,
+        Family::Stan => return None,
+    };
+    (shipped || checked).then_some(errors)
+}
+
+/// Responses of the rows of `x` from one draw of a chain; None for a program without one `beta` for each column of X, or a scale.
+pub(crate) fn draw_responses(
+    chain: &ChainDraws,
+    draw: usize,
+    x: ArrayView2<f64>,
+    errors: Errors,
+    rng: &mut impl Rng,
+) -> Option<Vec<f64>> {
+    let value = |name: &str| chain.column(name).map(|column| column[draw]);
+    let beta: Option<Vec<f64>> = (1..=x.ncols())
+        .map(|k| value(&format!("beta.{k}")))
+        .collect();
+    let scale = match errors {
+        // These have none.
+        Errors::Poisson | Errors::Logistic => 1.0,
+        _ => value("sigma2").map(f64::sqrt).or_else(|| value("sigma"))?,
+    };
+    let linear = x.dot(&ArrayView1::from(&beta?));
+    let responses = linear.iter().map(|at| errors.respond(*at, scale, rng));
+    Some(responses.collect())
 }

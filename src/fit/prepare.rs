@@ -1,16 +1,14 @@
 //! Everything before sampling: data, program, model, and the check that both steps mean the same likelihood.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use bridgestan::StanLibrary;
 use rand::{Rng, RngCore};
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 use super::FitError;
 use crate::config::{self, Config, Family, Init, ModelSource, read_init};
-use crate::data::{self, Candidate, DataError, Dataset, stan_json};
+use crate::data::{self, Candidate, DataError, Dataset, files_sha256, stan_json};
 use crate::model::{
     Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement, initial_values,
 };
@@ -83,16 +81,6 @@ pub fn prepare_with(
     })
 }
 
-/// Of the files one after the other.
-fn files_sha256(files: &[&Path]) -> Option<String> {
-    let mut hash = Sha256::new();
-    for file in files {
-        hash.update(std::fs::read(file).ok()?);
-    }
-    let digest = hash.finalize();
-    Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
 /// A compiled Stan program, waiting for data.
 pub struct Program {
     library: Arc<StanLibrary>,
@@ -101,6 +89,8 @@ pub struct Program {
     takes_alpha: bool,
     /// How many indices the latent response takes, where the toolchain tells.
     dimensions: Option<usize>,
+    /// Whether it can predict: `N_new` and `X_new` stand in its data.
+    takes_new_rows: bool,
     toolchain: String,
 }
 
@@ -115,6 +105,7 @@ impl Program {
         Ok(Program {
             library: StanModel::open_library(&compiled.library)?,
             label: source.label,
+            takes_new_rows: source.text.contains("X_new"),
             text: source.text,
             dimensions: info
                 .as_ref()
@@ -134,7 +125,10 @@ impl Program {
             let response = &config.model.response;
             StanModel::check_dimensions(dimensions, &self.label, response, &data)?;
         }
-        let entries = with_family_parameters(&config.model.data, config.model.family());
+        let mut entries = with_family_parameters(&config.model.data, config.model.family());
+        if self.takes_new_rows {
+            without_new_rows(&mut entries);
+        }
         let build = |alpha: f64| -> Result<StanModel, FitError> {
             let json = stan_json(&data, alpha, &entries)?;
             let (response, seed) = (&config.model.response, config.sampler.seed as u32);
@@ -220,6 +214,12 @@ fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<S
         entries.entry(name).or_insert(json!(value));
     }
     entries
+}
+
+/// A fit has no rows to predict; `unshuffle predict` puts them into model.data.
+fn without_new_rows(entries: &mut Map<String, Value>) {
+    entries.entry("N_new").or_insert(json!(0));
+    entries.entry("X_new").or_insert(json!([]));
 }
 
 /// Both steps must mean the same likelihood; tried at a few starting points.

@@ -222,6 +222,30 @@ impl StanModel {
         Some((range, block))
     }
 
+    /// The unconstrained theta of a saved draw; `value` gives what was saved under a name.
+    pub fn unconstrain(
+        &self,
+        response: &[f64],
+        value: impl Fn(&str) -> Option<f64>,
+    ) -> Result<Option<Vec<f64>>, ModelError> {
+        let num_saved = self.model.param_num(false, false) - response.len();
+        let saved: Option<Vec<f64>> = self.output_names[..num_saved]
+            .iter()
+            .map(|name| value(name))
+            .collect();
+        let Some(mut constrained) = saved else {
+            return Ok(None);
+        };
+        let start = self.response_output.start;
+        constrained.splice(start..start, response.iter().copied());
+        let mut full = vec![0.0; self.model.param_unc_num()];
+        self.model
+            .param_unconstrain(&constrained, &mut full)
+            .map_err(|error| self.evaluate_error(error))?;
+        full.drain(self.response.clone());
+        Ok(Some(full))
+    }
+
     /// The normalised log density at theta and this aligned response, on the constrained scale.
     pub(super) fn log_density(&self, theta: &[f64], response: &[f64]) -> Result<f64, ModelError> {
         let mut full = vec![0.0; self.model.param_unc_num()];

@@ -1,0 +1,59 @@
+//! `unshuffle export`: relinked data from a finished fit.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::failure::Failure;
+use crate::export::{Export, FOLDER, Settings};
+
+#[derive(Debug, Args)]
+pub(super) struct ExportArgs {
+    /// The output folder of a fit
+    folder: PathBuf,
+    /// The folder to write to [default: `export` in the folder of the fit]
+    #[arg(long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// How many completed data sets to draw from the posterior
+    #[arg(long, value_name = "M", default_value_t = 20)]
+    sets: usize,
+    /// Seed of the choice of draws
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// A column that was measured with the response and moves with it, such as another form of it
+    #[arg(long, value_name = "COLUMN")]
+    also: Vec<String>,
+    /// Replace an earlier export
+    #[arg(long)]
+    force: bool,
+    /// Also write all draws and links as draws.parquet and links.parquet
+    #[cfg(feature = "parquet")]
+    #[arg(long)]
+    parquet: bool,
+}
+
+pub(super) fn export(args: ExportArgs) -> Result<(), Failure> {
+    let export = Export::read(&args.folder, &args.also)?;
+    let to = args.output.unwrap_or_else(|| args.folder.join(FOLDER));
+    let settings = Settings {
+        num_sets: args.sets,
+        seed: args.seed,
+        force: args.force,
+    };
+    let linkings = export.write(&to, &settings)?;
+    #[cfg(feature = "parquet")]
+    if args.parquet {
+        export.write_parquet(&to)?;
+    }
+    println!("Written to {}:", to.display());
+    let num_rows = export.num_rows();
+    for linking in linkings {
+        println!(
+            "{:<18} {:>6} of {num_rows} rows moved; {:.1} links expected to be right",
+            linking.file.as_deref().unwrap_or("(as linked)"),
+            linking.num_moved,
+            linking.expected_right
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,51 @@
+//! `unshuffle pool`: Rubin's rules on the estimates of completed data sets.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::failure::Failure;
+use crate::pool::{Estimates, Pooled, pooled_csv, read_estimates};
+
+#[derive(Debug, Args)]
+pub(super) struct PoolArgs {
+    /// A CSV file with columns set, name, estimate and standard_error (or variance), and perhaps df_complete
+    file: PathBuf,
+    /// Also write the pooled estimates to this CSV file
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(super) fn pool(args: PoolArgs) -> Result<(), Failure> {
+    let estimates = read_estimates(&args.file)?;
+    let pooled: Vec<Pooled> = estimates.iter().map(Estimates::pool).collect();
+    if let Some(path) = &args.output {
+        fs::write(path, pooled_csv(&pooled))
+            .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))?;
+    }
+    print!("{}", table(&pooled));
+    Ok(())
+}
+
+fn table(pooled: &[Pooled]) -> String {
+    let names = pooled.iter().map(|pooled| pooled.name.chars().count());
+    let width = names.max().unwrap_or(0).max(4);
+    let mut text = format!(
+        "{:width$}  {:>11}  {:>11}  {:>8}  {:>11}  {:>11}  {:>12}  {:>12}\n",
+        "", "Estimate", "StdError", "df", "2.5%", "97.5%", "Missing info", "Var increase"
+    );
+    for p in pooled {
+        let df = if p.df.is_finite() {
+            format!("{:.1}", p.df)
+        } else {
+            "inf".into()
+        };
+        let [low, high] = p.interval;
+        text += &format!(
+            "{:width$}  {:>11.5}  {:>11.5}  {df:>8}  {low:>11.5}  {high:>11.5}  {:>12.4}  {:>12.4}\n",
+            p.name, p.estimate, p.standard_error, p.fraction_missing, p.relative_increase
+        );
+    }
+    text
+}

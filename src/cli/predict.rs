@@ -1,0 +1,60 @@
+//! `unshuffle predict`: responses of new rows from a finished fit.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ToolchainArgs;
+use super::failure::Failure;
+use super::fit::compiler;
+use super::progress::BuildProgress;
+use crate::predict::Prediction;
+
+#[derive(Debug, Args)]
+pub(super) struct PredictArgs {
+    /// The output folder of a fit
+    folder: PathBuf,
+    /// A CSV file of new rows with the columns of the predictors
+    file: PathBuf,
+    /// Write to this CSV file instead of the terminal
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Use so many draws of the fit, evenly spaced [default: all]
+    #[arg(long, value_name = "M")]
+    draws: Option<usize>,
+    /// One line for each new row and draw, instead of mean, sd and quantiles of each row
+    #[arg(long)]
+    all: bool,
+    /// Seed of the random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    toolchain: ToolchainArgs,
+}
+
+pub(super) fn predict(args: PredictArgs) -> Result<(), Failure> {
+    let prediction = Prediction::read(&args.folder, &args.file, args.draws)?;
+    let predictions = if prediction.needs_compiler() {
+        let observer = BuildProgress::new();
+        let compiler = compiler(&args.toolchain, &observer)?;
+        prediction.from_program(&compiler, args.seed)?
+    } else {
+        prediction.from_family(args.seed)?
+    };
+    let text = if args.all {
+        predictions.long_csv()
+    } else {
+        predictions.summary_csv()
+    };
+    match &args.output {
+        None => print!("{text}"),
+        Some(path) => {
+            fs::write(path, text).map_err(|error| {
+                Failure::user(format!("cannot write {}: {error}", path.display()))
+            })?;
+            println!("Predictions: {}", path.display());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! The user's rows as text, in which responses can be put beside other predictors.
+
+use super::DataError;
+use super::linked::{Column, Linked};
+use super::read::RowsToFit;
+use crate::config::Data;
+
+/// The rows of a fit, all columns and cells as they are in her files; rows that were dropped are left out.
+pub struct Relinkable {
+    linked: Linked,
+    /// The columns that move with the response.
+    moving: Vec<Column>,
+}
+
+impl Relinkable {
+    /// With one file the columns of the response move, and those that `also` names; with two, the file of the response.
+    pub fn read(data: &Data, also: &[String]) -> Result<Relinkable, DataError> {
+        let RowsToFit {
+            linked,
+            columns,
+            formula,
+            ..
+        } = RowsToFit::read(data)?;
+        let mut moving = columns.response;
+        for name in also {
+            let column = linked.column(name, "--also")?;
+            if formula.predictor_columns().contains(&name.as_str()) {
+                return Err(DataError::PredictorMoves {
+                    column: name.clone(),
+                });
+            }
+            moving.push(column);
+        }
+        if linked.num_files() > 1 {
+            let side = moving[0].table;
+            moving = linked.columns();
+            moving.retain(|column| column.table == side);
+        }
+        Ok(Relinkable { linked, moving })
+    }
+
+    /// Which data row of her file each row is, counted from 1.
+    pub fn row_numbers(&self) -> Vec<usize> {
+        self.linked.row_numbers()
+    }
+
+    /// One line for each row of predictors, in their order; `response_of` says whose response stands beside them.
+    pub fn csv(&self, response_of: &[usize]) -> String {
+        let linked = &self.linked;
+        let columns = linked.columns();
+        let mut writer = csv::WriterBuilder::new()
+            .delimiter(linked.delimiter())
+            .from_writer(Vec::new());
+        let mut write = |cells: &mut dyn Iterator<Item = &str>| {
+            writer
+                .write_record(cells)
+                .expect("memory can be written to");
+        };
+        let header = self.header();
+        write(&mut header.iter().map(String::as_str));
+        let numbers = linked.row_numbers();
+        for (place, &response) in response_of.iter().enumerate() {
+            let cells = columns.iter().map(|column| {
+                let moves = self.moving.contains(column);
+                linked.cell_as_typed(*column, if moves { response } else { place })
+            });
+            let ours = [response, place].map(|place| numbers[place].to_string());
+            write(&mut cells.chain(ours.iter().map(String::as_str)));
+        }
+        let bytes = writer.into_inner().expect("memory can be written to");
+        String::from_utf8(bytes).expect("UTF-8 was read")
+    }
+
+    /// Her columns, then `row` and `linked_to`. A name that both files have says which file it is of.
+    fn header(&self) -> Vec<String> {
+        let columns = self.linked.columns();
+        let names = columns.iter().map(|&column| {
+            let name = self.linked.name(column);
+            let twins = columns
+                .iter()
+                .filter(|&&other| self.linked.name(other) == name);
+            let in_both = !name.is_empty() && twins.count() > 1;
+            let side = if in_both {
+                [".left", ".right"][column.table]
+            } else {
+                ""
+            };
+            format!("{name}{side}")
+        });
+        let mut header: Vec<String> = names.collect();
+        for ours in ["row", "linked_to"] {
+            let mut name = ours.to_string();
+            while header.contains(&name) {
+                name.push('_');
+            }
+            header.push(name);
+        }
+        header
+    }
+}
