@@ -109,15 +109,20 @@ pub fn baselines(data: &Dataset, methods: &[Baseline]) -> Vec<Estimate> {
     estimates
 }
 
-/// The baselines, and behind them this fit and the truth. None where the summary lacks one `beta` for each coefficient.
+/// The baselines, and behind them this fit and the truth. None where there is neither a baseline nor a truth, or where the
+/// summary lacks one `beta` for each coefficient.
 pub fn beside_fit(
     mut estimates: Vec<Estimate>,
     summary: &[SummaryRow],
     truth: Option<&Truth>,
 ) -> Option<Vec<Estimate>> {
-    let first = estimates.first()?.method.clone();
-    let of_first = estimates.iter().filter(|estimate| estimate.method == first);
-    let names: Vec<String> = of_first.map(|estimate| estimate.name.clone()).collect();
+    let names: Vec<String> = match estimates.first() {
+        Some(first) => {
+            let of_first = estimates.iter().filter(|e| e.method == first.method);
+            of_first.map(|estimate| estimate.name.clone()).collect()
+        }
+        None => truth?.coefficients.clone(),
+    };
     let find = |name: &str| summary.iter().find(|row| row.name == name);
     let fitted = |name: &str, row: &SummaryRow| {
         Some(Estimate {
@@ -202,6 +207,10 @@ mod tests {
         assert_eq!(of(&all, "unshuffle"), with_rate);
         assert_eq!(of(&all, "truth"), with_rate);
         assert_eq!(all.last().unwrap().value, 0.4);
+        let without_baselines = beside_fit(Vec::new(), &summary, Some(&truth)).unwrap();
+        assert_eq!(of(&without_baselines, "unshuffle"), coefficients);
+        assert_eq!(of(&without_baselines, "truth"), coefficients);
+        assert!(beside_fit(Vec::new(), &summary, None).is_none());
         let fitted = all.iter().find(|e| e.method == "unshuffle").unwrap();
         assert_eq!((fitted.value, fitted.interval), (2.0, Some([0.2, 3.8])));
     }
