@@ -97,7 +97,9 @@ pub fn check_agreement(
             }
             let change = (found.0 - at_identity.0, found.1 - at_identity.1);
             if !agree(change, [found, at_identity]) {
-                if stan.other.is_some() && change.0 == 0.0 {
+                // Not their difference: absolute deviations add up to the same under every permutation while all
+                // residuals have one sign.
+                if stan.other.is_some() && found.0 == 0.0 && at_identity.0 == 0.0 {
                     return Err(AgreementError::Untempered { label: label() });
                 }
                 return Err(AgreementError::Likelihood {
