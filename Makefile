@@ -52,9 +52,11 @@ $(BROWSER)/ok: tests/browser/requirements.txt
 
 # `unshuffle export --parquet`, which is built with a feature only; pyarrow reads what it writes.
 PYARROW := target/parquet_python
+# Nothing here takes long to run, but much would take long to optimise.
+UNOPTIMISED := --config 'profile.dev.package.unshuffle.opt-level=0' --config 'profile.dev.package.parquet.opt-level=0'
 
 parquet: setup $(PYARROW)/ok
-	cargo test --features parquet --test export
+	cargo test --features parquet --test export $(UNOPTIMISED)
 
 $(PYARROW)/ok: scripts/parquet_requirements.txt
 	python3 -m venv $(PYARROW)
