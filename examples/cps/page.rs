@@ -53,7 +53,7 @@ impl Results {
     fn read(path: &Path) -> anyhow::Result<Results> {
         let mut reader = csv::Reader::from_path(path)?;
         ensure!(
-            reader.headers()? == &HEADER[..],
+            *reader.headers()? == HEADER[..],
             "other columns than these: {HEADER:?}"
         );
         Ok(Results(reader.records().collect::<Result<_, _>>()?))
