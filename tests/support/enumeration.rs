@@ -1,6 +1,9 @@
 //! The joint posterior of links, slope and variance for one predictor: links enumerated, the slope integrated in closed
 //! form, the variance by quadrature on the log scale.
 
+// Every test uses its own part.
+#![allow(dead_code)]
+
 /// Variance of the normal priors of the slope and of the variance, as in the shipped linear model.
 const PRIOR_VARIANCE: f64 = 1000.0;
 /// Range and number of points of log sigma2; the ends hold less than 1e-9 of the mass.
