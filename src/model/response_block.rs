@@ -20,7 +20,7 @@ impl ResponseShape {
         self.columns.unwrap_or(1)
     }
 
-    pub(super) fn declaration(self, response: &str) -> String {
+    fn declaration(self, response: &str) -> String {
         match self.columns {
             Some(_) => format!("matrix[N, K] {response};"),
             None => format!("vector[N] {response};"),
@@ -74,14 +74,15 @@ pub enum ModelError {
         hint: String,
     },
     #[error(
-        "{label} declares `{response}` with {found} values, but the data have {wanted}: declare it as `{declaration}`"
+        "{label} declares `{response}` with {found} values, but the data have {}: declare it as `{}`",
+        shape.words(),
+        shape.declaration(response)
     )]
     Shape {
         label: String,
         response: String,
         found: String,
-        wanted: String,
-        declaration: String,
+        shape: ResponseShape,
     },
     #[error(
         "{label} declares `{response}` as a vector, but the config has a list of responses: declare it as `matrix[N, K] {response};` with `int<lower=1> K;` in `data`, or name one response that is no list"
@@ -92,13 +93,14 @@ pub enum ModelError {
     )]
     Matrix { label: String, response: String },
     #[error(
-        "{label} declares `{response}` with a constraint (bounds, offset or multiplier){or_array}: declare it as plain `{declaration}`, since it holds the observed responses as they are"
+        "{label} declares `{response}` with a constraint (bounds, offset or multiplier){}: declare it as plain `{}`, since it holds the observed responses as they are",
+        if shape.columns.is_some() { ", or as an array" } else { "" },
+        shape.declaration(response)
     )]
     Constrained {
         label: String,
         response: String,
-        or_array: &'static str,
-        declaration: String,
+        shape: ResponseShape,
     },
     #[error(
         "{label} does not have {what}, which the config's model.family reads: add it to the program, or set another family (\"stan\" takes any likelihood)"
@@ -181,7 +183,7 @@ pub(super) fn find(
 ) -> Result<Range<usize>, ModelError> {
     let belongs = |name: &&str| name.split('.').next() == Some(response);
     let count = names.iter().filter(|name| belongs(name)).count();
-    let Some(start) = names.iter().position(|name| belongs(&name)) else {
+    let Some(start) = names.iter().position(belongs) else {
         let mut blocks: Vec<&str> = names.iter().filter_map(|n| n.split('.').next()).collect();
         blocks.dedup();
         return Err(ModelError::Missing {
@@ -195,8 +197,7 @@ pub(super) fn find(
         label: label.to_string(),
         response: response.to_string(),
         found,
-        wanted: shape.words(),
-        declaration: shape.declaration(response),
+        shape,
     };
     let last: Vec<&str> = names[block.end - 1].split('.').skip(1).collect();
     if count != shape.rows * shape.num_responses() {

@@ -119,11 +119,7 @@ impl StanModel {
         Err(ModelError::Constrained {
             label: self.label.clone(),
             response: response.to_string(),
-            or_array: match self.shape.columns {
-                Some(_) => ", or as an array",
-                None => "",
-            },
-            declaration: self.shape.declaration(response),
+            shape: self.shape,
         })
     }
 
