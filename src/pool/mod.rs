@@ -133,8 +133,8 @@ mod tests {
         }
     }
 
-    /// SAS/STAT 9.22 User's Guide, The MIANALYZE Procedure, Example 57.1: means of the fitness data in five imputed sets, with
-    /// their standard errors and EDF=30.
+    /// SAS/STAT User's Guide, The MIANALYZE Procedure, "Reading Means and Standard Errors from a DATA= Data Set": means of the fitness
+    /// data in five imputed sets with their standard errors, pooled with EDF=30.
     const FITNESS: [[(f64, f64); 5]; 3] = [
         [
             (47.0120, 0.95984),
@@ -199,8 +199,6 @@ mod tests {
     /// Python from the printed inputs, by the formulas and scipy.stats.t.ppf(0.975, df):
     ///   B = numpy.var(q, ddof=1); W = mean(se^2); T = W + 1.2 B; r = 1.2 B / W; v = 4 (1 + 1/r)^2;
     ///   obs = (W / T) 30 31 / 33; df = 1 / (1/v + 1/obs); fraction = (r + 2 / (v + 3)) / (r + 1).
-    /// The Guide, whose inputs have more digits than it prints, gives for Oxygen 47.180993, 0.041478, 0.930853, 0.990266, 26.298,
-    /// 0.053471, 0.051977 and 45.1466 to 49.2154.
     #[test]
     fn a_published_example() {
         for (values, expected) in FITNESS.iter().zip(PUBLISHED) {
@@ -223,13 +221,6 @@ mod tests {
                 );
             }
         }
-        // To the digits that the Guide's rounded inputs allow.
-        let oxygen = estimates(&FITNESS[0], Some(30.0)).pool();
-        assert!((oxygen.standard_error - 0.990266).abs() < 1e-5);
-        assert!((oxygen.df - 26.298).abs() < 2e-3);
-        assert!((oxygen.fraction_missing - 0.051977).abs() < 2e-5);
-        let ends = [oxygen.interval[0] - 45.1466, oxygen.interval[1] - 49.2154];
-        assert!(ends.iter().all(|end| end.abs() < 1e-4), "{ends:?}");
     }
 
     #[test]
