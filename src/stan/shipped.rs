@@ -175,7 +175,8 @@ mod tests {
             std::fs::write(folder.path().join("example.csv"), model.example_data()).unwrap();
             let text = model.starting_config();
             let config = config::parse(&text, &file, &[], &shipped_names()).unwrap();
-            assert!(read_data(&config).unwrap().num_rows() >= 235);
+            let num_rows = model.example_data().lines().count() - 1;
+            assert_eq!(read_data(&config).unwrap().num_rows(), num_rows);
             let shipped = config::Model {
                 stan: config::ModelSource::Shipped(model.name.into()),
                 family: None,

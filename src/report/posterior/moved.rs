@@ -200,7 +200,7 @@ mod tests {
         let caption = picture(&free).unwrap().caption;
         // Beta(1, 1) over ten rows, without the case of one: 10/11 of the mass, and 54/11 of its mean.
         assert!(
-            caption.contains("The prior expected 5.4 of 10 rows to be moved"),
+            caption.contains("The prior expected 5.40 of 10 rows to be moved"),
             "{caption}"
         );
         let mut known = free.with_known();
