@@ -237,11 +237,19 @@ fn an_edited_program_is_refused_when_it_leaves_the_family_behind() {
 }
 
 #[test]
-fn a_restriction_that_is_not_honoured_yet_is_refused() {
+fn where_no_row_can_move_a_warning_says_why() {
     let project = Project::new(&[
         ("permutation.update.name", json!("active_set")),
         ("data.block", json!("x")),
     ]);
-    let (_, message) = project.run(&["check", "config.json"], 2);
-    assert!(message.contains("data.block is set"), "{message}");
+    let (shown, warning) = project.run(&["check", "config.json"], 0);
+    assert!(
+        shown.contains("links    0 of 20 rows can move, in 0 groups"),
+        "{shown}"
+    );
+    let why = "warning: no row can be linked elsewhere, so every link stays: every row is safe or alone in its block";
+    assert!(warning.contains(why), "{warning}");
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let moved = column(&project.draws("out")[0], "n_moved__");
+    assert!(moved.iter().all(|moved| *moved == 0.0));
 }

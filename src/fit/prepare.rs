@@ -56,7 +56,7 @@ fn check_response(config: &Config, data: &Dataset) -> Result<(), DataError> {
             .first()
             .map_or_else(String::new, |file| file.display().to_string()),
         row: data.row_numbers[place],
-        column: config.data.response_label().into(),
+        column: config.data.response_label(),
         value: data.response[place],
         model: match &config.model.stan {
             ModelSource::Shipped(name) => name.clone(),
