@@ -159,7 +159,7 @@ mod tests {
         ],
     ];
 
-    const PUBLISHED: [[f64; 9]; 3] = [
+    const EXPECTED: [[f64; 9]; 3] = [
         [
             47.18098,
             0.041470457,
@@ -201,7 +201,7 @@ mod tests {
     ///   obs = (W / T) 30 31 / 33; df = 1 / (1/v + 1/obs); fraction = (r + 2 / (v + 3)) / (r + 1).
     #[test]
     fn a_published_example() {
-        for (values, expected) in FITNESS.iter().zip(PUBLISHED) {
+        for (values, expected) in FITNESS.iter().zip(EXPECTED) {
             let p = estimates(values, Some(30.0)).pool();
             let found = [
                 p.estimate,
