@@ -1,8 +1,8 @@
 //! Design matrices against those of formulaic, a Python package that codes formulas as R does.
 
+mod common;
+
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Command;
 
 use tempfile::TempDir;
 use unshuffle::config::Data;
@@ -61,15 +61,7 @@ impl Example {
     }
 
     fn formulaic(&self) -> BTreeMap<String, Columns> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let python = root.join("target/python/bin/python");
-        assert!(
-            python.exists(),
-            "{} is missing: `make test` makes it",
-            python.display()
-        );
-        let output = Command::new(python)
-            .arg(root.join("tests/python/design_matrix.py"))
+        let output = common::python("design_matrix.py")
             .arg(self.folder.path().join("data.csv"))
             .arg(serde_json::json!(FORMULAS).to_string())
             .output()

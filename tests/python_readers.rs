@@ -2,23 +2,12 @@
 
 mod common;
 
-use std::path::Path;
-use std::process::Command;
-
-use common::{Endless, Project, column};
+use common::{Endless, Project, column, python};
 use serde_json::{Value, json};
 
 /// Runs tests/python/read_fit.py; returns its output and whether it ended well.
 fn read(project: &Project, expected: Value) -> (bool, String) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let python = root.join("target/python/bin/python");
-    assert!(
-        python.exists(),
-        "{} is missing: `make test` makes it",
-        python.display()
-    );
-    let output = Command::new(python)
-        .arg(root.join("tests/python/read_fit.py"))
+    let output = python("read_fit.py")
         .arg(project.path("out"))
         .arg(expected.to_string())
         .output()

@@ -173,6 +173,20 @@ pub fn without_comments(path: &Path) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
+/// A script of tests/python, by the Python that `make test` sets up.
+pub fn python(script: &str) -> Command {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let python = root.join("target/python/bin/python");
+    assert!(
+        python.exists(),
+        "{} is missing: `make test` makes it",
+        python.display()
+    );
+    let mut command = Command::new(python);
+    command.arg(root.join("tests/python").join(script));
+    command
+}
+
 /// The column `name` of the chain in `text`, as `Project::draws` gives it.
 pub fn column(text: &str, name: &str) -> Vec<f64> {
     let mut lines = text.lines();
