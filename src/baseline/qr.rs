@@ -116,6 +116,29 @@ impl Qr {
         rows.map(|row| quadratic(row).sqrt()).collect()
     }
 
+    /// Covariance matrix of beta, where gamma has this one; both row by row.
+    pub fn covariance(&self, covariance: &[f64]) -> Vec<f64> {
+        let rows: Vec<Vec<f64>> = (0..self.dim()).map(|k| self.inverse_row(k)).collect();
+        let times = |row: &Vec<f64>| -> Vec<f64> {
+            let lines = covariance.chunks(self.dim());
+            lines.map(|line| dot(line, row)).collect()
+        };
+        let products: Vec<Vec<f64>> = rows.iter().map(times).collect();
+        let entries = rows
+            .iter()
+            .flat_map(|row| products.iter().map(move |product| dot(row, product)));
+        entries.collect()
+    }
+
+    /// The sum of columns, each times its factor.
+    pub fn combined(columns: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; columns.first().map_or(0, Vec::len)];
+        for (column, factor) in columns.iter().zip(factors) {
+            subtract(&mut sum, -factor, column);
+        }
+        sum
+    }
+
     fn inverse_row(&self, k: usize) -> Vec<f64> {
         let mut row = vec![0.0; self.dim()];
         for j in k..self.dim() {

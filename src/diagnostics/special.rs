@@ -96,7 +96,7 @@ const TAIL: Rational = [
 ];
 
 /// Quantile of the beta distribution with shapes `a` and `b`, by bisection: it is needed twice per quantity, not per draw.
-pub(super) fn beta_quantile(probability: f64, a: f64, b: f64) -> f64 {
+pub(crate) fn beta_quantile(probability: f64, a: f64, b: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
