@@ -30,3 +30,4 @@ pub mod simulate;
 pub mod stan;
 pub mod study;
 pub mod summary;
+pub mod trust;

@@ -30,7 +30,7 @@ pub use finding::{Finding, Names, Worst};
 pub(crate) use finding::{MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
 pub use rhat::r_hat;
-pub(crate) use special::{beta_quantile, normal_quantile, student_t_quantile};
+pub(crate) use special::{beta_cdf, beta_quantile, gamma_cdf, normal_quantile, student_t_quantile};
 pub use stats::{mad, mean, quantile, sd};
 pub use summary::{SummaryRow, summarize};
 pub use summary_csv::{SummaryError, read_csv, write_csv};

@@ -1,0 +1,152 @@
+//! Can this fit be trusted? Checks of the model behind the links, and the answer to recommend.
+
+mod checks;
+mod effect;
+mod frame;
+mod law;
+mod replicate;
+
+use ndarray::Array2;
+
+pub use checks::Aspect;
+
+use crate::baseline::KnownRate;
+use crate::config::Config;
+use crate::data::{Dataset, INTERCEPT};
+use crate::draws::ChainDraws;
+use crate::permutation::LinkSpace;
+use crate::rng;
+use checks::{MEASURED, applies, exchange_p_values, statistics};
+use effect::Effect;
+use frame::Frame;
+use law::{LawDraws, LawKind};
+use replicate::Model;
+
+/// Chains count from 1; the agreement check and the predictive check have the last streams.
+const STREAM: usize = usize::MAX - 2;
+/// Draws at which the model is compared with its own data sets.
+const NUM_DRAWS: usize = 1000;
+/// The same for the coefficients, which take longer.
+const NUM_EFFECT_DRAWS: usize = 400;
+/// From so many rows on, the coefficients' differences are taken as normal.
+const MANY_ROWS: usize = 20_000;
+const NUM_LARGE_DRAWS: usize = 60;
+
+/// What a fit left that the checks need.
+pub struct Fit<'a> {
+    pub config: &'a Config,
+    pub data: &'a Dataset,
+    pub space: &'a LinkSpace,
+    pub chains: &'a [ChainDraws],
+    /// P(moved) of each row.
+    pub p_moved: &'a [f64],
+}
+
+/// A check's p-value, None where it could not be made.
+pub type PValue = (Aspect, Option<f64>);
+
+impl Fit<'_> {
+    /// Share of the rows that can move that each draw has moved.
+    fn rates(&self) -> Vec<f64> {
+        let movable = self.space.num_movable().max(1) as f64;
+        let columns = self.chains.iter().filter_map(|c| c.column("n_moved__"));
+        columns.flatten().map(|moved| moved / movable).collect()
+    }
+
+    pub fn p_values(&self) -> Vec<PValue> {
+        let mut rng = rng::stream(self.config.sampler.seed, STREAM);
+        let none = || MEASURED.map(|aspect| (aspect, None)).to_vec();
+        let x = self.data.x.view();
+        let Some(frame) = Frame::new(x, self.space, frame::MOST_ROWS, &mut rng) else {
+            return none();
+        };
+        let law = LawKind::of(self.config).filter(|_| self.data.response_names.is_none());
+        let draws = law.and_then(|kind| Some((kind, LawDraws::new(kind, x, self.chains)?)));
+        let y: Vec<f64> = frame.rows.iter().map(|&r| self.data.response[r]).collect();
+        let Some((kind, draws)) = draws else {
+            let p_moved: Vec<f64> = frame.rows.iter().map(|&r| self.p_moved[r]).collect();
+            let found = exchange_p_values(&frame, &p_moved, &y, &mut rng);
+            let mut all = none();
+            for (known, p) in all.iter_mut().zip(found) {
+                known.1 = Some(p);
+            }
+            return all;
+        };
+        let rates = self.rates();
+        let total = draws.num_draws().min(rates.len());
+        let spread_over = |count: usize| {
+            let count = count.min(total);
+            (0..count).map(move |k| k * total / count)
+        };
+        let mut as_far = [0usize; MEASURED.len()];
+        let mut count = 0;
+        for number in spread_over(NUM_DRAWS) {
+            let (chain, draw) = draws.place(number);
+            let Some(laws) = draws.at(chain, draw) else {
+                continue;
+            };
+            let model = Model::new(&frame, &laws, rates[number]);
+            let observed = statistics(&model, kind, &y, &mut rng);
+            let drawn = model.draw(&mut rng);
+            let replicated = statistics(&model, kind, &drawn, &mut rng);
+            for (k, (o, r)) in observed.iter().zip(replicated).enumerate() {
+                as_far[k] += usize::from(r >= *o);
+            }
+            count += 1;
+        }
+        let mut found: Vec<PValue> = MEASURED
+            .into_iter()
+            .zip(as_far)
+            .map(|(aspect, far)| {
+                let p = (1 + far) as f64 / (1 + count) as f64;
+                (aspect, applies(aspect, kind).then_some(p))
+            })
+            .collect();
+        let effect = applies(Aspect::Effect, kind).then(|| {
+            let known = KnownRate::within(self.space);
+            let effect = self.effect(&known, &draws)?;
+            let is_large = self.data.num_rows() > MANY_ROWS;
+            let every = Frame::new(x, self.space, usize::MAX, &mut rng)?;
+            let number = if is_large { NUM_LARGE_DRAWS } else { NUM_EFFECT_DRAWS };
+            let at = spread_over(number).map(|k| (k, rates[k]));
+            effect.p_value(&draws, at, &every, is_large, &mut rng)
+        });
+        found.push((Aspect::Effect, effect.flatten()));
+        found
+    }
+
+    fn effect<'a>(&'a self, known: &'a KnownRate, draws: &LawDraws) -> Option<Effect<'a>> {
+        let dim = self.data.x.ncols();
+        let total = draws.num_draws();
+        let mut mean = vec![0.0; dim];
+        let mut covariance = Array2::zeros((dim, dim));
+        let beta = |k: usize| {
+            let (chain, draw) = draws.place(k);
+            draws.beta(chain, draw)
+        };
+        for k in 0..total {
+            let beta = beta(k)?;
+            mean.iter_mut().zip(&beta).for_each(|(m, b)| *m += b / total as f64);
+        }
+        for k in 0..total {
+            let beta = beta(k)?;
+            for i in 0..dim {
+                for j in 0..dim {
+                    covariance[[i, j]] += (beta[i] - mean[i]) * (beta[j] - mean[j]) / total as f64;
+                }
+            }
+        }
+        let rates = self.rates();
+        let names = &self.data.predictor_names;
+        Some(Effect {
+            kind: self.config.model.response_kind(),
+            x: self.data.x.view(),
+            y: &self.data.response,
+            known,
+            intercept: names.iter().position(|name| name == INTERCEPT),
+            mean,
+            covariance,
+            rate: frame::mean(&rates),
+        })
+    }
+}
