@@ -419,6 +419,7 @@ fn a_known_rate_is_told_or_audited() {
     ]);
     let study = study.unwrap();
     let all = tasks(&study).unwrap();
+    write_plan(&study, &all).unwrap();
     let counts = run_some(&study, &all.iter().collect::<Vec<_>>());
     assert_eq!((counts.done, counts.failed), (all.len(), 0));
     let results = tables(&study)[0].clone();
