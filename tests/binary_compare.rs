@@ -61,8 +61,10 @@ fn compare_sets_the_baselines_beside_the_fit_and_saves_them() {
         .find(|line| line[..2] == ["mixture", "x"])
         .unwrap();
     let [estimate, error, low, high] = [2, 3, 4, 5].map(|k| slope[k].parse::<f64>().unwrap());
-    let printed = format!("{estimate:.4}  [{low:.4}, {high:.4}]");
-    assert!(table[8].ends_with(&printed), "{} {printed}", table[8]);
+    // The columns are as wide as their widest number.
+    let printed = format!("mixture {estimate:.4} [{low:.4}, {high:.4}]");
+    let words: Vec<&str> = table[8].split_whitespace().collect();
+    assert_eq!(words.join(" "), printed);
     assert!((high - low - 3.28970725 * error).abs() < 1e-6);
     assert!(lines[7][..2] == ["mixture", "mismatch_rate"]);
     assert!(lines.last().unwrap()[..2] == ["known_rate", "x"]);
