@@ -41,12 +41,14 @@ fn compare_sets_the_baselines_beside_the_fit_and_saves_them() {
         "as linked (least squares)",
         "Huber",
         "mixture",
+        "known rate",
         "unshuffle",
         "truth",
     ];
-    assert_eq!(labels, [&methods, &methods, &methods[2..]].concat());
-    assert!(table[5].starts_with("x ") && table[10].starts_with("mismatch_rate "));
-    assert!(table[12].ends_with(" 0.1500"), "{stdout}");
+    let of_rate = ["mixture", "unshuffle", "truth"];
+    assert_eq!(labels, [&methods[..], &methods, &of_rate].concat());
+    assert!(table[6].starts_with("x ") && table[12].starts_with("mismatch_rate "));
+    assert!(table[14].ends_with(" 0.1500"), "{stdout}");
 
     let file = fs::read_to_string(project.path("out/baselines.csv")).unwrap();
     let lines: Vec<Vec<&str>> = file.lines().map(|l| l.split(',').collect()).collect();
@@ -59,11 +61,14 @@ fn compare_sets_the_baselines_beside_the_fit_and_saves_them() {
         .find(|line| line[..2] == ["mixture", "x"])
         .unwrap();
     let [estimate, error, low, high] = [2, 3, 4, 5].map(|k| slope[k].parse::<f64>().unwrap());
-    let printed = format!("{estimate:.4}  [{low:.4}, {high:.4}]");
-    assert!(table[7].ends_with(&printed), "{} {printed}", table[7]);
+    // The columns are as wide as their widest number.
+    let printed = format!("mixture {estimate:.4} [{low:.4}, {high:.4}]");
+    let words: Vec<&str> = table[8].split_whitespace().collect();
+    assert_eq!(words.join(" "), printed);
     assert!((high - low - 3.28970725 * error).abs() < 1e-6);
-    assert!(lines.last().unwrap()[..2] == ["mixture", "mismatch_rate"]);
-    assert_eq!(lines.len(), 1 + 3 * 2 + 1);
+    assert!(lines[7][..2] == ["mixture", "mismatch_rate"]);
+    assert!(lines.last().unwrap()[..2] == ["known_rate", "x"]);
+    assert_eq!(lines.len(), 1 + 4 * 2 + 1);
 
     // Saved files know nothing of the truth; the rest is the same.
     let (summary, _) = project.run(&["summary", "out"], 0);
@@ -147,4 +152,32 @@ fn a_program_without_beta_has_nothing_to_compare() {
         "{stdout}"
     );
     assert!(!project.path("out/baselines.csv").exists());
+}
+
+/// Every fit of a mean has the coefficients by the rate of wrong links; of counts there is nothing else to compare with.
+#[test]
+fn counts_are_set_beside_a_known_rate() {
+    let project = Project::new(&[
+        ("model.stan", json!("poisson")),
+        ("permutation.update.name", json!("active_set")),
+        (
+            "permutation.prior",
+            json!({"name": "beta_binomial", "audit": {"checked": 200, "wrong": 20}}),
+        ),
+    ]);
+    let counts = rows().into_iter().map(|(x, y)| (x, y.abs().round()));
+    project.write("data.csv", &csv_of(&counts.collect::<Vec<_>>()));
+    let (stdout, stderr) = project.run(&["fit", "config.json", "--compare"], 0);
+    assert!(!stderr.contains("nothing to compare"), "{stderr}");
+    let header: Vec<&str> = coefficients(&stdout)[0].split_whitespace().collect();
+    assert_eq!(header, ["known", "rate", "unshuffle"]);
+    let curve = fs::read_to_string(project.path("out/known_rate.csv")).unwrap();
+    assert_eq!(
+        curve.lines().next(),
+        Some("name,rate,estimate,standard_error")
+    );
+    assert_eq!(curve.lines().count(), 1 + 2 * 26);
+    let report = fs::read_to_string(project.path("out/report.html")).unwrap();
+    assert!(report.contains("By the rate of wrong links"));
+    assert!(!report.contains("least squares with the links as given"));
 }

@@ -45,7 +45,7 @@ pub(super) struct FitArgs {
     /// The truth.json of simulated data, to print beside the estimates
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
-    /// Put Huber's estimator and a mixture over the rows beside the estimates, and save them as baselines.csv
+    /// Put Huber's estimator, a mixture over the rows and a known rate of wrong links beside the estimates, and save them as baselines.csv
     #[arg(long)]
     compare: bool,
     /// No progress and no table
@@ -203,7 +203,17 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
             .for_each(|line| eprintln!("{line}"));
     }
     let is_real = prepared.config.model.response_kind() == config::ResponseKind::Real;
-    if args.compare && !is_real {
+    let known_rate = compare::KnownRateBaseline::new(
+        &prepared.config,
+        &prepared.data,
+        prepared.prior.space(),
+        prepared.model.output_names(),
+    );
+    let known_rates = match &known_rate {
+        Some(known_rate) if args.compare => known_rate.estimates(),
+        _ => Vec::new(),
+    };
+    if args.compare && !is_real && known_rates.is_empty() {
         eprintln!(
             "warning: --compare finds nothing to compare: least squares and its like estimate differences of means, not the coefficients of {}; leave --compare out",
             prepared.model.label()
@@ -227,8 +237,12 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     } else {
         Vec::new()
     };
-    let baselines = compare::baselines(&prepared.data, &methods);
-    if comparable {
+    let mut baselines = compare::baselines(&prepared.data, &methods);
+    baselines.extend(known_rates);
+    if let Some(known_rate) = &known_rate {
+        compare::write_known_rate(&prepared.config.output, &known_rate.curve())?;
+    }
+    if comparable || !baselines.is_empty() {
         compare::write_baselines(&prepared.config.output, &baselines)?;
     }
     let report = if fitted.summary.is_empty() {

@@ -1,6 +1,7 @@
 //! Coefficients side by side: the baselines, this fit, and the truth where it is known.
 
 mod baselines_csv;
+mod known_rate;
 mod table;
 
 use std::fs;
@@ -15,6 +16,9 @@ use crate::diagnostics::SummaryRow;
 use crate::simulate::Truth;
 
 pub use baselines_csv::{BASELINES_FILE, read_baselines, write_baselines};
+pub use known_rate::{
+    KNOWN_RATE, KNOWN_RATE_FILE, KnownRateBaseline, RatePoint, read_known_rate, write_known_rate,
+};
 pub use table::{method_label, table};
 
 /// Half the width of a 90 % interval, in standard errors.
@@ -60,6 +64,8 @@ pub enum CompareError {
     },
     #[error("{}: {what}: delete it, or write it anew by fitting with --compare", path.display())]
     Baselines { path: PathBuf, what: String },
+    #[error("{}: {what}: delete it, or fit again", path.display())]
+    KnownRate { path: PathBuf, what: String },
 }
 
 /// Reads the truth of simulated data, as `unshuffle simulate` writes it.

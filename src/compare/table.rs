@@ -52,6 +52,7 @@ pub fn method_label(method: &str) -> &str {
     match method {
         "least_squares" => "as linked (least squares)",
         "huber" => "Huber",
+        "known_rate" => "known rate",
         "quantile" => "quantile regression",
         other => other,
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::FitError;
-use crate::compare::BASELINES_FILE;
+use crate::compare::{BASELINES_FILE, KNOWN_RATE_FILE};
 use crate::export::{self, exported_files};
 
 /// Refuses an output folder that holds a fit, unless it may be replaced.
@@ -46,7 +46,7 @@ pub(super) fn clear_output(output: &Path) -> Result<(), FitError> {
     Ok(())
 }
 
-const OUTPUT_FILES: [&str; 10] = [
+const OUTPUT_FILES: [&str; 11] = [
     "model.stan",
     "predictive.json",
     "config.json",
@@ -55,6 +55,7 @@ const OUTPUT_FILES: [&str; 10] = [
     "pi_mean.csv",
     "summary.csv",
     BASELINES_FILE,
+    KNOWN_RATE_FILE,
     "diagnostics.json",
     "report.html",
 ];

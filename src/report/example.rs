@@ -56,6 +56,7 @@ impl Saved {
             links: None,
             rows: Vec::new(),
             estimates: Vec::new(),
+            rate_curve: Vec::new(),
             predictive: None,
             program: String::new(),
             diagnostics: Value::Null,

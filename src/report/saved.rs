@@ -9,7 +9,7 @@ use csv::StringRecord;
 use serde_json::{Map, Value};
 
 use super::ReportError;
-use crate::compare::{self, Estimate};
+use crate::compare::{self, Estimate, KNOWN_RATE, RatePoint};
 use crate::config::{self, Config};
 use crate::data::INTERCEPT;
 use crate::diagnostics::{Finding, SummaryRow};
@@ -36,6 +36,8 @@ pub struct Saved {
     pub rows: Vec<SavedRow>,
     /// Least squares and other baselines, then this fit; empty for a program without coefficients.
     pub estimates: Vec<Estimate>,
+    /// Coefficients by the rate of wrong links that one believes in; empty where that estimator does not apply.
+    pub rate_curve: Vec<RatePoint>,
     pub predictive: Option<Predictive>,
     /// The text of the Stan program.
     pub program: String,
@@ -82,6 +84,7 @@ impl Saved {
             folder: folder.to_path_buf(),
             versions: raw["versions"].as_object().cloned().unwrap_or_default(),
             estimates: compare::beside_fit(baselines, &summary, None).unwrap_or_default(),
+            rate_curve: compare::read_known_rate(folder)?,
             data,
             chains,
             summary,
@@ -157,6 +160,12 @@ impl Saved {
             && coefficients
                 .iter()
                 .all(|(beta, _)| self.quantity(beta).is_some())
+    }
+
+    /// The method that takes the links as given: the first baseline, unless it corrects for a rate of wrong links.
+    pub fn as_linked(&self) -> Option<&str> {
+        let first = self.estimates.first()?.method.as_str();
+        (first != KNOWN_RATE).then_some(first)
     }
 
     pub fn quantity(&self, name: &str) -> Option<&SummaryRow> {

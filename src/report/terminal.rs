@@ -26,7 +26,7 @@ struct Bar {
 pub fn overview(saved: &Saved, width: usize) -> String {
     let verdict = Verdict::new(saved).text();
     let mut text: String = verdict.lines().map(|line| wrapped(line, width)).collect();
-    let method = saved.estimates.first().map(|e| e.method.as_str());
+    let method = saved.as_linked();
     let all = coefficients(saved);
     let bars = all.iter().take(MOST_SHOWN).filter_map(|(name, row)| {
         let mut estimates = saved.estimates.iter();

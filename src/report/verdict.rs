@@ -134,7 +134,7 @@ fn probably_wrong(saved: &Saved) -> Option<String> {
 /// What wrong links did to the coefficients.
 fn effect(saved: &Saved) -> Option<String> {
     saved.links.as_ref()?;
-    let naive_name = &saved.estimates.first()?.method;
+    let naive_name = saved.as_linked()?;
     let of = |method: &str| {
         let own = saved.estimates.iter().filter(|e| e.method == method);
         own.collect::<Vec<&Estimate>>()

@@ -107,6 +107,7 @@ impl Example {
             versions: Map::new(),
             data: None,
             estimates: compare::beside_fit(naive.collect(), &rows, None).unwrap(),
+            rate_curve: Vec::new(),
             rows: (0..self.num_rows).map(|row| self.row(row)).collect(),
             chains,
             summary: rows,

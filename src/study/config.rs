@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::StudyError;
 use super::axes::{Point, expand, label};
+use super::known_rate::{RateKnown, RawAudit};
 use crate::baseline::Baseline;
 use crate::config::{self, Check, Config, ConfigError, load_value, typed};
 use crate::simulate::{Design, Settings, SimulateError, simulate};
@@ -49,6 +50,8 @@ pub struct Cell {
 #[derive(Debug, Clone)]
 pub enum Estimator {
     Baseline(Baseline),
+    /// The baseline that is told the rate of wrong links.
+    KnownRate(RateKnown),
     /// Its data and output are set for each fit.
     Fit(Box<Config>),
 }
@@ -106,6 +109,8 @@ fn twenty() -> usize {
 struct RawMethod {
     baseline: Option<BaselineName>,
     tau: Option<f64>,
+    rate: Option<f64>,
+    audit: Option<RawAudit>,
     #[serde(default)]
     links: LinksUsed,
     model: Option<Value>,
@@ -121,6 +126,7 @@ enum BaselineName {
     Huber,
     Mixture,
     Quantile,
+    KnownRate,
 }
 
 /// Places in a method where a list is a value of its own.
@@ -286,10 +292,7 @@ impl Reader<'_> {
             typed(&choice.value, self.file).map_err(|error| error.inside(&place))?;
         let links = raw.links;
         let (estimator, all) = match raw.baseline {
-            Some(name) => (
-                Estimator::Baseline(self.baseline(name, &raw, &place)?),
-                choice.value.clone(),
-            ),
+            Some(name) => (self.baseline(name, &raw, &place)?, choice.value.clone()),
             None => {
                 let fit = self.fit(raw, design, sampler, &place)?;
                 let all = serde_json::to_value(&fit).expect("a config is plain JSON");
@@ -320,20 +323,23 @@ impl Reader<'_> {
         name: BaselineName,
         raw: &RawMethod,
         place: &str,
-    ) -> Result<Baseline, ConfigError> {
+    ) -> Result<Estimator, ConfigError> {
+        let of_rates = name != BaselineName::KnownRate;
         let of_fits = [
             ("model", raw.model.is_some()),
             ("temperature", raw.temperature.is_some()),
             ("permutation", raw.permutation.is_some()),
             ("sampler", raw.sampler.is_some()),
             ("tau", raw.tau.is_some() && name != BaselineName::Quantile),
+            ("rate", raw.rate.is_some() && of_rates),
+            ("audit", raw.audit.is_some() && of_rates),
         ];
         for (key, given) in of_fits {
             let path = format!("{place}.{key}");
             self.check
                 .that(!given, &path, "given", "this baseline has none; remove it")?;
         }
-        Ok(match name {
+        Ok(Estimator::Baseline(match name {
             BaselineName::LeastSquares => Baseline::LeastSquares,
             BaselineName::Huber => Baseline::Huber,
             BaselineName::Mixture => Baseline::Mixture,
@@ -344,7 +350,44 @@ impl Reader<'_> {
                 self.check.that(tau > 0.0 && tau < 1.0, &path, tau, rule)?;
                 Baseline::Quantile { tau }
             }
-        })
+            BaselineName::KnownRate => {
+                return Ok(Estimator::KnownRate(self.rate_known(raw, place)?));
+            }
+        }))
+    }
+
+    fn rate_known(&self, raw: &RawMethod, place: &str) -> Result<RateKnown, ConfigError> {
+        let that = |holds: bool, key: &str, value: &dyn std::fmt::Display, rule: &str| {
+            let path = format!("{place}.{key}");
+            self.check.that(holds, &path, value, rule)
+        };
+        let rule = "this baseline is told either `rate` or `audit`, such as {\"checked\": 100}";
+        let given = match raw.rate {
+            Some(_) => "given beside `audit`",
+            None => "missing",
+        };
+        that(
+            raw.rate.is_some() != raw.audit.is_some(),
+            "rate",
+            &given,
+            rule,
+        )?;
+        if let Some(rate) = raw.rate {
+            let holds = (0.0..=1.0).contains(&rate);
+            that(holds, "rate", &rate, "it must be between 0 and 1")?;
+            return Ok(RateKnown::Exactly(rate));
+        }
+        let RawAudit { checked, wrong } = raw.audit.expect("one of the two is given");
+        that(
+            checked >= 1,
+            "audit.checked",
+            &checked,
+            "it must be 1 or more",
+        )?;
+        let num_wrong = wrong.unwrap_or(0);
+        let rule = format!("it must be at most `checked`, which is {checked}");
+        that(num_wrong <= checked, "audit.wrong", &num_wrong, &rule)?;
+        Ok(RateKnown::Audit { checked, wrong })
     }
 
     fn fit(
@@ -357,6 +400,11 @@ impl Reader<'_> {
         let path = format!("{place}.tau");
         let rule = "a fit has it in model.family; remove it";
         self.check.that(raw.tau.is_none(), &path, "given", rule)?;
+        for (key, given) in [("rate", raw.rate.is_some()), ("audit", raw.audit.is_some())] {
+            let path = format!("{place}.{key}");
+            let rule = "a fit has it in permutation.prior; remove it";
+            self.check.that(!given, &path, "given", rule)?;
+        }
         let (stan, family) = design.model();
         let model = raw
             .model
@@ -380,7 +428,7 @@ impl Reader<'_> {
 /// A path of a program stays as typed, so that a study can move; seeds and places are not the cell's.
 fn identity_of(estimator: &Estimator, typed: &Value, resolved: &Value) -> Value {
     match estimator {
-        Estimator::Baseline(_) => typed.clone(),
+        Estimator::Baseline(_) | Estimator::KnownRate(_) => typed.clone(),
         Estimator::Fit(config) => {
             let mut sampler = resolved["sampler"].clone();
             if let Some(sampler) = sampler.as_object_mut() {

@@ -14,7 +14,7 @@ use crate::fit::{FitError, Fitted, Prepared};
 use crate::simulate::Errors;
 
 /// Standard normal quantiles at 0.75 and 0.95.
-const Z_75: f64 = 0.674_489_750_196_081_7;
+pub(super) const Z_75: f64 = 0.674_489_750_196_081_7;
 const Z_95: f64 = 1.644_853_626_951_472_7;
 /// The corner of the mean permutation matrix that is kept for a picture.
 const CORNER: usize = 12;

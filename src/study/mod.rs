@@ -7,6 +7,7 @@ mod axes;
 mod collect;
 mod config;
 mod files;
+mod known_rate;
 mod measure;
 mod metrics;
 mod plan;
@@ -29,6 +30,7 @@ use crate::simulate::SimulateError;
 
 pub use collect::{CellMetric, Collected};
 pub use config::{Cell, Estimator, LinksUsed, Study};
+pub use known_rate::RateKnown;
 pub use metrics::{CONTRACTION_D, CONTRACTION_T, epsilon2, radius};
 pub use plan::{Task, check_plan, tasks, write_plan};
 pub use programs::Programs;
@@ -59,6 +61,10 @@ pub enum StudyError {
         "{label} has no `vector[{count}] beta` among its parameters, so it cannot be compared with the truth: name the coefficients `beta`"
     )]
     NoBeta { label: String, count: usize },
+    #[error(
+        "the responses have no estimate even with the links as given, as where the predictors separate 0 from 1: simulate more rows, or smaller coefficients"
+    )]
+    NoEstimate,
     #[error("{} cannot be read ({problem}): remove its folder and run the task again", path.display())]
     Unreadable { path: PathBuf, problem: String },
     #[error("cannot write {}", path.display())]

@@ -36,7 +36,7 @@ pub fn tasks(study: &Study) -> Result<Vec<Task>, StudyError> {
     let mut versions = Vec::with_capacity(num_cells);
     for cell in &study.cells {
         versions.push(match &cell.estimator {
-            Estimator::Baseline(_) => String::new(),
+            Estimator::Baseline(_) | Estimator::KnownRate(_) => String::new(),
             Estimator::Fit(config) => {
                 let source = stan_source(&config.model.stan).map_err(FitError::from)?;
                 let mut hasher = Sha256::new();

@@ -12,6 +12,7 @@ use serde_json::json;
 use super::StudyError;
 use super::config::{Cell, Estimator, LinksUsed, Study};
 use super::files::failed;
+use super::known_rate::measure_known_rate;
 use super::measure::{Detail, measure_baseline, measure_fit};
 use super::metrics::{Metrics, Timing};
 use super::plan::Task;
@@ -112,6 +113,11 @@ impl Task {
         match &cell.estimator {
             Estimator::Baseline(baseline) => {
                 Ok(Some(measure_baseline(*baseline, &task_data, with_detail)))
+            }
+            Estimator::KnownRate(known) => {
+                let seed = self.data_seed;
+                let outcome = measure_known_rate(*known, cell, &task_data, seed, with_detail)?;
+                Ok(Some(outcome))
             }
             Estimator::Fit(config) => {
                 let mut config = (**config).clone();

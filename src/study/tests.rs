@@ -123,6 +123,39 @@ fn mistakes_name_the_file_the_key_and_the_fix() {
             "`methods.naive.temperature` is given; this baseline has none; remove it",
         ),
         (
+            ("/methods/naive/rate", json!(0.1)),
+            "`methods.naive.rate` is given; this baseline has none; remove it",
+        ),
+        (
+            ("/methods/known", json!({"baseline": "known_rate"})),
+            "`methods.known.rate` is missing; this baseline is told either `rate` or `audit`",
+        ),
+        (
+            (
+                "/methods/known",
+                json!({"baseline": "known_rate", "rate": 0.1, "audit": {"checked": 9}}),
+            ),
+            "`methods.known.rate` is given beside `audit`",
+        ),
+        (
+            (
+                "/methods/known",
+                json!({"baseline": "known_rate", "rate": 1.5}),
+            ),
+            "`methods.known.rate` is 1.5; it must be between 0 and 1",
+        ),
+        (
+            (
+                "/methods/known",
+                json!({"baseline": "known_rate", "audit": {"checked": 9, "wrong": 10}}),
+            ),
+            "`methods.known.audit.wrong` is 10; it must be at most `checked`, which is 9",
+        ),
+        (
+            ("/methods/ours", json!({"audit": {"checked": 9}})),
+            "`methods.ours.audit` is given; a fit has it in permutation.prior; remove it",
+        ),
+        (
             ("/methods/ours", json!({"temperature": [0.5, 2]})),
             "`methods.ours.temperature` is 2",
         ),
@@ -353,4 +386,68 @@ fn the_oracle_sees_the_rows_as_they_belong() {
         let exact = study.cells[task.cell].method == "oracle";
         assert_eq!(error < 1e-12, exact, "{}: {error}", study.describe(task));
     }
+}
+
+/// Told the true rate, or an audit of it, the slopes' errors shrink; the audit is drawn anew in each repeat, and is the
+/// same for every method.
+#[test]
+fn a_known_rate_is_told_or_audited() {
+    let known = |known: Value| {
+        let mut method = json!({"baseline": "known_rate"});
+        method
+            .as_object_mut()
+            .unwrap()
+            .extend(known.as_object().unwrap().clone());
+        method
+    };
+    let (_folder, study) = load(&[
+        ("/repeats", json!(20)),
+        (
+            "/data",
+            json!({"design": "general", "n": 300, "predictors": 2, "r2": 0.8, "mislinked": 0.3, "kind": "blocks", "blocks": 3}),
+        ),
+        ("/methods/told", known(json!({"rate": [0.3, 0.0]}))),
+        ("/methods/audited", known(json!({"audit": {"checked": 50}}))),
+        (
+            "/methods/again",
+            known(json!({"audit": {"checked": 50}, "links": "as_linked"})),
+        ),
+        (
+            "/methods/fixed",
+            known(json!({"audit": {"checked": 50, "wrong": 15}})),
+        ),
+    ]);
+    let study = study.unwrap();
+    let all = tasks(&study).unwrap();
+    write_plan(&study, &all).unwrap();
+    let counts = run_some(&study, &all.iter().collect::<Vec<_>>());
+    assert_eq!((counts.done, counts.failed), (all.len(), 0));
+    let results = tables(&study)[0].clone();
+    let mut reader = csv::Reader::from_reader(results.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let place = |name: &str| header.iter().position(|known| known == name).unwrap();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let of = |method: &str, rate: &str, column: &str| -> Vec<f64> {
+        let own = |row: &&csv::StringRecord| {
+            &row[place("method")] == method && (rate.is_empty() || &row[place("rate")] == rate)
+        };
+        let values = rows.iter().filter(own);
+        values
+            .map(|row| row[place(column)].parse().unwrap())
+            .collect()
+    };
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let error = |method: &str, rate: &str| mean(of(method, rate, "beta_error"));
+    let (told, naive) = (error("told", "0.3"), error("naive", ""));
+    assert!(told < 0.5 * naive, "{told} {naive}");
+    assert!((error("told", "0.0") - naive).abs() < 1e-9);
+    assert!(error("audited", "") < 0.7 * naive);
+    let rates = of("audited", "", "mismatch_rate");
+    assert_eq!(rates, of("again", "", "mismatch_rate"));
+    assert!(rates.iter().any(|rate| *rate != rates[0]));
+    // Beta(1 + wrong, 1 + right) of 20 audits: within four standard errors of 31 % of 52.
+    assert!((mean(rates) - 16.0 / 52.0).abs() < 4.0 * (0.21f64 / 50.0 / 20.0).sqrt());
+    let fixed = of("fixed", "", "mismatch_rate");
+    assert!(fixed.iter().all(|rate| (rate - 16.0 / 52.0).abs() < 0.01));
+    assert!(mean(of("fixed", "", "coverage")) > 0.7);
 }

@@ -191,7 +191,7 @@ fn caption(rows: &[Row], num_methods: usize, num_all: usize) -> String {
         "Points are posterior means, thick bars 50 % and thin bars 90 % posterior intervals."
             .to_string();
     if num_methods > 1 {
-        caption += " The other methods take every link as given; theirs are estimates with 90 % confidence intervals.";
+        caption += " The other methods relink no row; theirs are estimates with 90 % confidence intervals.";
     }
     if panels(rows).len() > 1 {
         caption += " Coefficients of different scale have panels with axes of their own.";

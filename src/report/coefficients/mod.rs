@@ -1,6 +1,7 @@
 //! The coefficients: a forest plot of 50 and 90 % intervals beside the baselines, and the summary table.
 
 mod forest;
+mod known_rate;
 mod table;
 
 use serde::Serialize;
@@ -15,6 +16,8 @@ use table::SummaryTable;
 pub struct Coefficients {
     /// None for a program without one `beta` for each column of X.
     pub forest: Option<Picture>,
+    /// The coefficients by the rate of wrong links that one believes in, where that can be estimated.
+    pub by_rate: Option<Picture>,
     pub table: SummaryTable,
 }
 
@@ -22,6 +25,7 @@ impl Coefficients {
     pub fn new(saved: &Saved) -> Coefficients {
         Coefficients {
             forest: forest::picture(saved),
+            by_rate: known_rate::picture(saved),
             table: SummaryTable::new(saved),
         }
     }
