@@ -253,6 +253,7 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     if comparable || !baselines.is_empty() {
         compare::write_baselines(&prepared.config.output, &baselines)?;
     }
+    prepared.judge(&fitted, args.threads, &stop)?;
     let report = if fitted.summary.is_empty() {
         None
     } else {

@@ -1,6 +1,7 @@
 //! A fit from config to output: prepare (all that `check` does), sample, summarise.
 
 mod data_summary;
+mod judge;
 mod output;
 mod predictive;
 mod prepare;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::FitError;
 use crate::compare::{BASELINES_FILE, KNOWN_RATE_FILE};
 use crate::export::{self, exported_files};
+use crate::trust::{COEFFICIENTS_FILE, TRUST_FILE};
 
 /// Refuses an output folder that holds a fit, unless it may be replaced.
 pub fn check_output(output: &Path, force: bool) -> Result<(), FitError> {
@@ -46,7 +47,9 @@ pub(super) fn clear_output(output: &Path) -> Result<(), FitError> {
     Ok(())
 }
 
-const OUTPUT_FILES: [&str; 11] = [
+const OUTPUT_FILES: [&str; 13] = [
+    COEFFICIENTS_FILE,
+    TRUST_FILE,
     "model.stan",
     "predictive.json",
     "config.json",

@@ -6,13 +6,15 @@
 //! data set that the model draws at the same theta, so no p-value rests on a large sample (Gelman, Meng and Stern 1996).
 
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 use super::frame::{Frame, mean, variance};
 use super::law::LawKind;
 use super::replicate::Model;
 
 /// What a check looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Aspect {
     /// P(wrong) does not depend on the predictors.
     WrongByPredictors,
@@ -26,8 +28,12 @@ pub enum Aspect {
     Tails,
     /// The joint posterior agrees with the estimate that only needs the rate.
     Effect,
-    /// The rate found is one that wrong links can have.
+    /// The rate found is one that the method is made for.
     Rate,
+    /// The chains agree.
+    Convergence,
+    /// The responses, or what else is known, can tell the rate.
+    Information,
 }
 
 /// Aspects with one statistic for each data set, in the order of [`statistics`].
@@ -98,7 +104,7 @@ pub(super) fn applies(aspect: Aspect, kind: LawKind) -> bool {
         Aspect::Spread | Aspect::Curvature => kind.has_spread(),
         Aspect::Tails => kind.claims_tails(),
         Aspect::Effect => kind.has_mean(),
-        Aspect::WrongByPredictors | Aspect::ResponsesOfWrong | Aspect::Rate => true,
+        _ => true,
     }
 }
 

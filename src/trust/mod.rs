@@ -1,21 +1,32 @@
 //! Can this fit be trusted? Checks of the model behind the links, and the answer to recommend.
 
+mod answer;
+mod check;
 mod checks;
 mod effect;
+mod files;
 mod frame;
 mod law;
 mod replicate;
 
 use ndarray::Array2;
 
+use serde::{Deserialize, Serialize};
+
+pub use answer::{Coefficient, Method};
+pub use check::{Check, LEVEL};
 pub use checks::Aspect;
+pub use files::{
+    COEFFICIENTS_FILE, TRUST_FILE, read_coefficients, read_trust, write_coefficients, write_trust,
+};
 
 use crate::baseline::KnownRate;
-use crate::config::Config;
+use crate::config::{Config, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
 use crate::draws::ChainDraws;
 use crate::permutation::LinkSpace;
 use crate::rng;
+use answer::Ingredients;
 use checks::{MEASURED, applies, exchange_p_values, statistics};
 use effect::Effect;
 use frame::Frame;
@@ -40,12 +51,119 @@ pub struct Fit<'a> {
     pub chains: &'a [ChainDraws],
     /// P(moved) of each row.
     pub p_moved: &'a [f64],
+    /// Of the coefficients and the number of moved rows.
+    pub largest_r_hat: Option<f64>,
+    pub joint: Vec<Coefficient>,
+    pub as_linked: Vec<Coefficient>,
+    /// By other methods, for coefficients.csv.
+    pub others: Vec<Coefficient>,
+    /// Whether the estimate for a known rate applies.
+    pub has_known_rate: bool,
+}
+
+/// A share of wrong links above this contradicts the method, which is for files most of whose links are right.
+pub(crate) const MOST_WRONG: f64 = 0.6;
+/// R-hat above this: the chains have not found the same answer.
+const DISAGREEING: f64 = 1.1;
+/// So many rows known to be right tell yes-or-no responses enough.
+const MANY_SAFE_ROWS: usize = 50;
+
+/// trust.json: the checks, and what the recommended coefficients are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trust {
+    /// No check that decides has failed.
+    pub trusted: bool,
+    /// What `recommended` has in coefficients.csv.
+    pub source: Method,
+    /// Of the joint posterior in the recommended answer.
+    pub weight: f64,
+    pub checks: Vec<Check>,
+    /// What contradicts the model, the first of them where there are several; empty where nothing does.
+    pub sentence: String,
+}
+
+/// The outcome of all checks.
+pub struct Judgement {
+    pub trust: Trust,
+    /// By method, the recommended ones first.
+    pub coefficients: Vec<Coefficient>,
 }
 
 /// A check's p-value, None where it could not be made.
 pub type PValue = (Aspect, Option<f64>);
 
 impl Fit<'_> {
+    pub fn judge(&self) -> Judgement {
+        let rates = self.rates();
+        let quantile = crate::diagnostics::quantile(&rates, 0.95).unwrap_or(0.0);
+        let ingredients = Ingredients {
+            config: self.config,
+            data: self.data,
+            space: self.space,
+            joint: &self.joint,
+            as_linked: &self.as_linked,
+            rate: (if rates.is_empty() { 0.0 } else { frame::mean(&rates) }, quantile),
+            has_known_rate: self.has_known_rate,
+        };
+        let mut checks: Vec<Check> = self
+            .p_values()
+            .into_iter()
+            .map(|(aspect, p)| Check::from_p_value(aspect, p))
+            .collect();
+        checks.extend(self.facts(&ingredients));
+        let mut failed = checks.iter().filter(|check| check.decides && check.has_failed());
+        let first = failed.next();
+        let trusted = first.is_none();
+        let sentence = first.map_or(String::new(), |check| check.sentence.clone());
+        let (mut coefficients, source) = ingredients.recommended(trusted);
+        coefficients.extend(self.joint.iter().cloned());
+        coefficients.extend(self.as_linked.iter().cloned());
+        coefficients.extend(self.others.iter().cloned());
+        Judgement {
+            trust: Trust {
+                trusted,
+                source,
+                weight: if trusted { 1.0 } else { 0.0 },
+                checks,
+                sentence,
+            },
+            coefficients,
+        }
+    }
+
+    /// Checks that are no tests.
+    fn facts(&self, ingredients: &Ingredients) -> Vec<Check> {
+        let (found, _) = ingredients.rate;
+        let share = |rate: f64| format!("{:.0} %", 100.0 * rate);
+        let plausible = found <= MOST_WRONG;
+        let sentence = match plausible {
+            true => "The share of wrong links is one that the method is made for.".into(),
+            false => format!(
+                "{} of the links that can be wrong would be, and the method is for files most of whose links are right.",
+                share(found)
+            ),
+        };
+        let mut facts = vec![Check::of_fact(Aspect::Rate, plausible, sentence)];
+        if let Some(worst) = self.largest_r_hat {
+            let agree = worst <= DISAGREEING;
+            let sentence = match agree {
+                true => format!("The chains agree (largest R-hat {worst:.3})."),
+                false => format!("The chains disagree (largest R-hat {worst:.3})."),
+            };
+            facts.push(Check::of_fact(Aspect::Convergence, agree, sentence));
+        }
+        if self.config.model.response_kind() == ResponseKind::ZeroOne {
+            let num_safe = self.data.num_rows() - self.space.num_movable();
+            let informed = ingredients.has_outside_rate() || num_safe >= MANY_SAFE_ROWS;
+            let sentence = match informed {
+                true => "The rate of wrong links is known from outside the responses.",
+                false => "Yes-or-no responses do not tell by themselves how many links are wrong: that needs an audit or rows known to be right.",
+            };
+            facts.push(Check::of_fact(Aspect::Information, informed, sentence.into()));
+        }
+        facts
+    }
+
     /// Share of the rows that can move that each draw has moved.
     fn rates(&self) -> Vec<f64> {
         let movable = self.space.num_movable().max(1) as f64;
@@ -149,4 +267,9 @@ impl Fit<'_> {
             rate: frame::mean(&rates),
         })
     }
+}
+
+/// Whether x'beta stands for a mean: estimators of means then estimate the same coefficients.
+pub(crate) fn is_of_mean(config: &Config) -> bool {
+    LawKind::of(config).is_some_and(LawKind::has_mean)
 }

@@ -1,0 +1,214 @@
+//! After a fit: the same program with every link kept, other estimators, and what of it all to recommend.
+
+use std::sync::atomic::AtomicBool;
+
+use super::{FitError, Fitted, Prepared};
+use crate::baseline::Baseline;
+use crate::chain::Silent;
+use crate::compare::{self, Estimate, KNOWN_RATE, KnownRateBaseline, UNSHUFFLE};
+use crate::config::{ResponseKind, Update};
+use crate::data::Dataset;
+use crate::diagnostics::SummaryRow;
+use crate::draws::read_output;
+use crate::run::Run;
+use crate::summary;
+use crate::trust::{self, Coefficient, Judgement, Method, write_coefficients, write_trust};
+
+/// Enough for a mean within 4 % of its posterior standard deviation; the links as given are a plain posterior.
+const NUM_CHAINS: usize = 2;
+const NUM_WARMUP: usize = 400;
+const NUM_DRAWS: usize = 500;
+
+impl Prepared {
+    /// Checks the fit and writes coefficients.csv and trust.json; none where there are no draws to check.
+    pub fn judge(
+        &self,
+        fitted: &Fitted,
+        num_threads: usize,
+        stop: &AtomicBool,
+    ) -> Result<Option<Judgement>, FitError> {
+        if fitted.summary.is_empty() || fitted.interrupted {
+            return Ok(None);
+        }
+        let joint = self.coefficients(&fitted.summary, Method::Joint);
+        let judgement = match &fitted.links {
+            None => self.kept(joint),
+            Some(links) => {
+                let given = self.as_linked(num_threads, stop)?;
+                let p_moved: Vec<f64> = (0..links.num_rows())
+                    .map(|row| links.row(row).p_moved)
+                    .collect();
+                let output_names = self.model.output_names();
+                let space = self.prior.space();
+                let known = KnownRateBaseline::new(&self.config, &self.data, space, output_names);
+                let fit = trust::Fit {
+                    config: &self.config,
+                    data: &self.data,
+                    space,
+                    chains: &fitted.chains,
+                    p_moved: &p_moved,
+                    largest_r_hat: largest_r_hat(&fitted.summary),
+                    as_linked: self.coefficients(&given, Method::AsLinked),
+                    others: self.others(known.as_ref()),
+                    has_known_rate: known.is_some(),
+                    joint,
+                };
+                fit.judge()
+            }
+        };
+        let output = &self.config.output;
+        let failed = |source| FitError::Write {
+            path: output.clone(),
+            source,
+        };
+        write_coefficients(output, &judgement.coefficients).map_err(failed)?;
+        write_trust(output, &judgement.trust).map_err(failed)?;
+        Ok(Some(judgement))
+    }
+
+    /// Of a fit that kept every link.
+    fn kept(&self, joint: Vec<Coefficient>) -> Judgement {
+        let as_method = |method: Method| {
+            let relabel = move |c: &Coefficient| Coefficient {
+                method,
+                ..c.clone()
+            };
+            joint.iter().map(relabel).collect::<Vec<_>>()
+        };
+        let mut coefficients = as_method(Method::Recommended);
+        coefficients.extend(as_method(Method::AsLinked));
+        Judgement {
+            trust: trust::Trust {
+                trusted: true,
+                source: Method::AsLinked,
+                weight: 0.0,
+                checks: Vec::new(),
+                sentence: String::new(),
+            },
+            coefficients,
+        }
+    }
+
+    /// The summary of a short run of the same program that keeps every link.
+    fn as_linked(
+        &self,
+        num_threads: usize,
+        stop: &AtomicBool,
+    ) -> Result<Vec<SummaryRow>, FitError> {
+        let folder = tempfile::tempdir().map_err(|source| FitError::Write {
+            path: std::env::temp_dir(),
+            source,
+        })?;
+        let mut config = self.config.clone();
+        config.permutation.update = Update::None;
+        config.sampler.chains = NUM_CHAINS;
+        config.sampler.warmup = config.sampler.warmup.min(NUM_WARMUP);
+        config.sampler.draws = config.sampler.draws.min(NUM_DRAWS);
+        config.sampler.thin = 1;
+        let run = Run {
+            config: &config,
+            data: &self.data,
+            responses: &self.data.responses(),
+            model: &self.model,
+            coordinates: self.coordinates.as_ref(),
+            prior: &self.prior,
+            output: folder.path(),
+            num_threads,
+            stop,
+            observer: &Silent,
+        };
+        run.chains()?;
+        Ok(summary::rows(&read_output(folder.path())?))
+    }
+
+    /// Huber, the row mixture and the estimate for a known rate, as far as they apply.
+    fn others(&self, known: Option<&KnownRateBaseline>) -> Vec<Coefficient> {
+        let has_beta = compare::has_coefficients(&self.data, self.model.output_names());
+        let of_mean = self.config.model.response_kind() == ResponseKind::Real
+            && trust::is_of_mean(&self.config);
+        let mut estimates = Vec::new();
+        if has_beta && of_mean {
+            let methods = [Baseline::Huber, Baseline::Mixture];
+            estimates.extend(compare::baselines(&self.data, &methods));
+        }
+        estimates.extend(known.map(KnownRateBaseline::estimates).unwrap_or_default());
+        estimates.iter().filter_map(coefficient).collect()
+    }
+
+    /// The program's coefficients under the user's names, or all it estimates where it has other parameters.
+    fn coefficients(&self, rows: &[SummaryRow], method: Method) -> Vec<Coefficient> {
+        let names = coefficient_names(&self.data);
+        let named = |row: &SummaryRow| {
+            let known = names.iter().find(|(quantity, _)| *quantity == row.name);
+            known.map(|(_, name)| name.clone())
+        };
+        let has_all = names
+            .iter()
+            .all(|(quantity, _)| rows.iter().any(|row| row.name == *quantity));
+        let name_of = |row: &SummaryRow| match has_all {
+            true => named(row),
+            false => self.is_parameter(&row.name).then(|| row.name.clone()),
+        };
+        let line = |row: &SummaryRow| {
+            Some(Coefficient {
+                name: name_of(row)?,
+                method,
+                estimate: row.mean?,
+                sd: row.sd?,
+                q5: row.q5?,
+                q95: row.q95?,
+            })
+        };
+        rows.iter().filter_map(line).collect()
+    }
+
+    /// Neither one of the sampler's own quantities nor one that the program has for each row.
+    fn is_parameter(&self, name: &str) -> bool {
+        let of_links = ["lp__", "n_moved", "mismatch_rate"].contains(&name);
+        let base = name.split('.').next().unwrap_or(name);
+        let last = format!("{base}.{}", self.data.num_rows());
+        !of_links && !self.model.output_names().contains(&last)
+    }
+}
+
+/// `beta.1`, ... by predictor, or `beta.1.1`, ... by predictor and response, with the user's names.
+fn coefficient_names(data: &Dataset) -> Vec<(String, String)> {
+    let predictors = || (1..).zip(&data.predictor_names);
+    match &data.response_names {
+        None => predictors()
+            .map(|(d, name)| (format!("beta.{d}"), name.clone()))
+            .collect(),
+        Some(responses) => (1..)
+            .zip(responses)
+            .flat_map(|(k, response)| {
+                predictors()
+                    .map(move |(d, name)| (format!("beta.{d}.{k}"), format!("{response}: {name}")))
+            })
+            .collect(),
+    }
+}
+
+fn coefficient(estimate: &Estimate) -> Option<Coefficient> {
+    let method = match estimate.method.as_str() {
+        "huber" => Method::Huber,
+        "mixture" => Method::Mixture,
+        KNOWN_RATE => Method::KnownRate,
+        UNSHUFFLE => Method::Joint,
+        _ => return None,
+    };
+    let [q5, q95] = estimate.interval?;
+    Some(Coefficient {
+        name: estimate.name.clone(),
+        method,
+        estimate: estimate.value,
+        sd: estimate.standard_error?,
+        q5,
+        q95,
+    })
+}
+
+/// Over all that is estimated but the log density.
+fn largest_r_hat(rows: &[SummaryRow]) -> Option<f64> {
+    let estimated = rows.iter().filter(|row| row.name != "lp__");
+    estimated.filter_map(|row| row.r_hat).reduce(f64::max)
+}
