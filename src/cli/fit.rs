@@ -238,7 +238,7 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     }
     let stop = stop_on_interrupt("Stopping after the current iteration");
     let progress = ChainProgress::new(prepared.config.sampler.chains, args.quiet);
-    let fitted = prepared.fit(args.threads, &stop, &progress)?;
+    let mut fitted = prepared.fit(args.threads, &stop, &progress)?;
     progress.finish();
     let methods = if comparable {
         baselines(&prepared.config, args.compare)
@@ -253,7 +253,9 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     if comparable || !baselines.is_empty() {
         compare::write_baselines(&prepared.config.output, &baselines)?;
     }
-    prepared.judge(&fitted, args.threads, &stop)?;
+    let judgement = prepared.judge(&fitted, args.threads, &stop)?;
+    let contradiction = judgement.and_then(|judgement| judgement.trust.finding());
+    fitted.findings.extend(contradiction);
     let report = if fitted.summary.is_empty() {
         None
     } else {
@@ -265,6 +267,7 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
         println!();
         saved::print_findings(&fitted.findings);
         println!();
+        saved::print_verdict(&prepared.config.output);
         if let Some(all) = compare::beside_fit(baselines, &fitted.summary, truth.as_ref()) {
             saved::print_comparison(&all);
             println!();

@@ -1,6 +1,6 @@
 //! `unshuffle summary` and `unshuffle diagnose`: what saved files alone can tell.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use console::Term;
@@ -12,6 +12,7 @@ use crate::draws::read_output;
 use crate::links_summary::LinksSummary;
 use crate::report::{self, Saved};
 use crate::summary;
+use crate::trust::read_trust;
 
 #[derive(Debug, Args)]
 pub(super) struct SummaryArgs {
@@ -31,15 +32,18 @@ pub(super) struct DiagnoseArgs {
 /// The width of lines where there is no terminal to ask.
 const USUAL_WIDTH: usize = 80;
 
+fn width() -> usize {
+    let size = Term::stdout().size_checked();
+    size.map_or(USUAL_WIDTH, |(_, columns)| columns.into())
+}
+
 pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
     let chains = read_output(&args.folder)?;
     let rows = summary::rows(&chains);
     let baselines = compare::read_baselines(&args.folder)?;
     match Saved::read(&args.folder) {
         Ok(saved) => {
-            let size = Term::stdout().size_checked();
-            let width = size.map_or(USUAL_WIDTH, |(_, columns)| columns.into());
-            println!("{}", report::overview(&saved, width));
+            println!("{}", report::overview(&saved, width()));
         }
         // The tables need fewer files.
         Err(error) => eprintln!("warning: no verdict: {error}"),
@@ -71,6 +75,7 @@ pub(super) fn diagnose(args: DiagnoseArgs) -> Result<(), Failure> {
         findings.extend(links.findings());
     }
     findings.extend(summary::drift_findings(summary::saved_drifts(&args.folder)));
+    findings.extend(read_trust(&args.folder).and_then(|trust| trust.finding()));
     print_findings(&findings);
     if args.strict && findings.iter().any(Finding::is_problem) {
         return Err(Failure::diagnostics());
@@ -95,6 +100,14 @@ pub(super) fn print_findings(findings: &[Finding]) {
     }
     if !findings.iter().any(Finding::is_problem) {
         println!("No problems found: no divergences, R-hat and effective sample sizes are fine.");
+    }
+}
+
+/// What the report begins with, for a fit that was just saved.
+pub(super) fn print_verdict(folder: &Path) {
+    // A fit whose files cannot be read again has said so when its report was written.
+    if let Ok(saved) = Saved::read(folder) {
+        println!("{}", report::verdict_text(&saved, width()));
     }
 }
 

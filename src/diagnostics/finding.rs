@@ -31,6 +31,8 @@ pub enum Finding {
     LinksDrift(Worst),
     NotJudged(Names),
     Constant(Names),
+    /// A check of the model behind the links failed: its sentence.
+    Contradicted(String),
 }
 
 /// The quantities or chains farthest beyond a limit, worst first, and how many more are beyond it.
@@ -137,7 +139,8 @@ impl Finding {
             | Finding::Divergences { .. }
             | Finding::LowEBfmi(_)
             | Finding::LinksDisagree(_)
-            | Finding::LinksDrift(_) => {}
+            | Finding::LinksDrift(_)
+            | Finding::Contradicted(_) => {}
         }
         self
     }
@@ -159,6 +162,7 @@ impl Finding {
             Finding::LinksDrift(_) => "links_drift",
             Finding::NotJudged(_) => "not_judged",
             Finding::Constant(_) => "constant",
+            Finding::Contradicted(_) => "contradicted",
         }
     }
 }
@@ -238,6 +242,10 @@ impl fmt::Display for Finding {
                 "Constant in all draws, so without ESS and R-hat: {}. Nothing needs to be done if the model fixes them.",
                 names.list(),
             ),
+            Finding::Contradicted(sentence) => write!(
+                f,
+                "The file contradicts the model behind the links. {sentence} Use the method `recommended` of coefficients.csv, not the joint posterior.",
+            ),
         }
     }
 }
@@ -285,6 +293,7 @@ impl Serialize for Finding {
                 map.serialize_entry("names", &names.named)?;
                 map.serialize_entry("num_more", &names.num_more)?;
             }
+            Finding::Contradicted(sentence) => map.serialize_entry("sentence", sentence)?,
         }
         map.end()
     }

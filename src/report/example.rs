@@ -57,6 +57,8 @@ impl Saved {
             rows: Vec::new(),
             estimates: Vec::new(),
             rate_curve: Vec::new(),
+            trust: None,
+            coefficients: Vec::new(),
             predictive: None,
             program: String::new(),
             diagnostics: Value::Null,

@@ -31,7 +31,7 @@ use crate::config::ConfigError;
 use crate::draws::DrawsError;
 
 pub use saved::{Saved, SavedRow};
-pub use terminal::overview;
+pub use terminal::{overview, verdict_text};
 pub use verdict::Verdict;
 
 #[derive(Debug, Error)]

@@ -18,6 +18,7 @@ use crate::fit::{DataSummary, Predictive};
 use crate::links_summary::LinksSummary;
 use crate::stan::shipped_names;
 use crate::summary;
+use crate::trust::{Coefficient, Trust, read_coefficients, read_trust};
 
 /// A finished, or interrupted, fit.
 pub struct Saved {
@@ -38,6 +39,10 @@ pub struct Saved {
     pub estimates: Vec<Estimate>,
     /// Coefficients by the rate of wrong links that one believes in; empty where that estimator does not apply.
     pub rate_curve: Vec<RatePoint>,
+    /// None for fits of older versions, and interrupted ones.
+    pub trust: Option<Trust>,
+    /// coefficients.csv, by method.
+    pub coefficients: Vec<Coefficient>,
     pub predictive: Option<Predictive>,
     /// The text of the Stan program.
     pub program: String,
@@ -91,6 +96,8 @@ impl Saved {
             findings,
             links,
             rows,
+            trust: read_trust(folder),
+            coefficients: read_coefficients(folder).unwrap_or_default(),
             predictive,
             program: text(&folder.join("model.stan"))?,
             // A fit that was killed has no such file; its draws are worth a report all the same.
@@ -130,14 +137,14 @@ impl Saved {
         if !quantity.starts_with("beta.") {
             return quantity.to_string();
         }
-        let coefficients = self.coefficients();
+        let coefficients = self.coefficient_names();
         let named = coefficients.into_iter().find(|(beta, _)| beta == quantity);
         named.map_or(quantity.to_string(), |(_, name)| name)
     }
 
     /// The coefficients as the files and as the user call them: `beta.1`, ... by predictor, or `beta.1.1`, `beta.2.1`,
     /// ... by response and predictor. None of them where the program has others, whose numbers mean something else.
-    pub fn coefficients(&self) -> Vec<(String, String)> {
+    pub fn coefficient_names(&self) -> Vec<(String, String)> {
         let predictors = self.predictors();
         let numbered = || (1..).zip(&predictors);
         let single = numbered().map(|(d, name)| (format!("beta.{d}"), name.to_string()));

@@ -22,6 +22,12 @@ struct Bar {
     naive: Option<f64>,
 }
 
+/// What was found, in lines of at most `width` characters; problems are listed elsewhere.
+pub fn verdict_text(saved: &Saved, width: usize) -> String {
+    let findings = Verdict::new(saved).findings;
+    findings.iter().map(|line| wrapped(line, width)).collect()
+}
+
 /// Lines of at most `width` characters, as long as no word is longer.
 pub fn overview(saved: &Saved, width: usize) -> String {
     let verdict = Verdict::new(saved).text();

@@ -6,7 +6,10 @@ use super::data_notes;
 use super::format::{count, percent, significant, with_spread};
 use super::saved::Saved;
 use crate::compare::{Estimate, UNSHUFFLE};
+use crate::config::Family;
+use crate::data::INTERCEPT;
 use crate::diagnostics::Finding;
+use crate::trust::{Check, Method, Trust};
 
 /// Above this probability a link counts as probably wrong, or a partner as found.
 const PROBABLY: f64 = 0.5;
@@ -21,8 +24,16 @@ pub struct Verdict {
     pub problems: Vec<String>,
     /// What was found, in sentences.
     pub findings: Vec<String>,
+    /// The checks of the model behind the links: how each ended, and its sentence.
+    pub checks: Vec<CheckLine>,
     /// What was done to the file on the way to the fit.
     pub notes: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CheckLine {
+    pub result: &'static str,
+    pub sentence: String,
 }
 
 impl Verdict {
@@ -43,11 +54,22 @@ impl Verdict {
         let mut findings = vec![mismatch(saved)];
         findings.extend(probably_wrong(saved));
         findings.extend(effect(saved));
+        findings.extend(remarks(saved));
         findings.push(agreement(saved));
         let notes = saved.data.as_ref().map(|data| &data.notes);
+        let checks = saved.trust.iter().flat_map(|trust| &trust.checks);
+        let line = |check: &Check| CheckLine {
+            result: match check.passed {
+                Some(true) => "holds",
+                Some(false) => "contradicted",
+                None => "not checked",
+            },
+            sentence: check.sentence.clone(),
+        };
         Verdict {
             problems,
             findings,
+            checks: checks.map(line).collect(),
             notes: notes.map(data_notes::sentences).unwrap_or_default(),
         }
     }
@@ -63,32 +85,89 @@ impl Verdict {
     }
 }
 
-/// The estimated share of wrong links.
+/// Failed checks that do not speak against the links.
+fn remarks(saved: &Saved) -> impl Iterator<Item = String> {
+    let checks = saved.trust.iter().flat_map(|trust| &trust.checks);
+    let failed = checks.filter(|check| check.has_failed() && !check.decides);
+    failed.map(|check| check.sentence.clone())
+}
+
+/// What the file says of wrong links: their share, under its condition, or what contradicts the model behind it.
 fn mismatch(saved: &Saved) -> String {
     let num_rows = saved.rows.len();
-    let Some(rate) = saved
-        .quantity("mismatch_rate")
-        .filter(|_| saved.links.is_some())
-    else {
+    if saved.links.is_none() {
         return "Every link was kept as it is, so this fit says nothing of wrong links.".into();
-    };
-    let (Some(mean), Some(low), Some(high)) = (rate.mean, rate.q5, rate.q95) else {
+    }
+    if let Some(trust) = distrust(saved) {
+        return format!(
+            "This file contradicts the model behind the links, so no number of wrong links is given. {} What would help: rows checked by hand (data.safe), an audit of links (permutation.prior.audit){}.",
+            trust.sentence,
+            alternative(saved)
+        );
+    }
+    let moved = saved.quantity("n_moved");
+    let share = |number: Option<f64>| number.map(|number| number / num_rows as f64);
+    let (Some(mean), Some(low), Some(high)) = (
+        share(moved.and_then(|row| row.mean)),
+        share(moved.and_then(|row| row.q5)),
+        share(moved.and_then(|row| row.q95)),
+    ) else {
         return format!(
             "How many of the {num_rows} rows are linked wrongly could not be estimated."
         );
     };
+    let condition = condition(saved);
+    // Where no draw moves a row, the rate still says how many wrong links could have gone unseen.
+    let unseen = saved.quantity("mismatch_rate").and_then(|rate| rate.q95);
+    let movable = saved
+        .data
+        .as_ref()
+        .map_or(num_rows, |data| data.num_movable);
+    let high_unseen = unseen.unwrap_or(high) * movable as f64 / num_rows as f64;
     if mean < NEGLIGIBLE || num_expected(saved) < 1.0 {
         return format!(
-            "There is no sign of wrong links among the {num_rows} rows: their share is below {} with 95 % probability.",
-            percent(high)
+            "There is no sign of wrong links among the {num_rows} rows: if {condition}, their share is at most {} with 95 % probability.",
+            percent(high.max(high_unseen))
         );
     }
     format!(
-        "About {} of the {num_rows} rows are linked wrongly (90 % interval {} to {}).",
+        "If {condition}, about {} of the {num_rows} rows are linked wrongly (90 % interval {} to {}).",
         percent(mean),
         percent(low),
         percent(high)
     )
+}
+
+/// The checks of a fit that failed one.
+fn distrust(saved: &Saved) -> Option<&Trust> {
+    saved.trust.as_ref().filter(|trust| !trust.trusted)
+}
+
+/// Under which condition the share of wrong links holds.
+fn condition(saved: &Saved) -> String {
+    let law = match saved.config.model.family() {
+        Family::Gaussian => "errors are normal with one spread",
+        Family::AsymmetricLaplace { .. } => "errors are asymmetric Laplace with one spread",
+        Family::StudentT { .. } => "errors follow Student's t with one spread",
+        Family::Poisson => "the counts are Poisson",
+        Family::Logistic => "the log odds are linear in the predictors",
+        Family::Stan => "the likelihood of the program holds",
+    };
+    let rows = match saved.config.data.block {
+        Some(_) => "other rows of their block",
+        None => "other rows of this file",
+    };
+    format!("{law} and wrong links lead to {rows} at random")
+}
+
+/// Another program that needs less of the errors, where there is one.
+fn alternative(saved: &Saved) -> &'static str {
+    match saved.config.model.family() {
+        Family::Gaussian | Family::StudentT { .. } => {
+            ", or the program `robust`, which allows tails and a spread that changes"
+        }
+        _ => "",
+    }
 }
 
 /// The posterior mean of the number of moved rows.
@@ -99,7 +178,7 @@ fn num_expected(saved: &Saved) -> f64 {
 
 /// How many rows are probably mislinked, and for how many it is known where they belong.
 fn probably_wrong(saved: &Saved) -> Option<String> {
-    let links = saved.links.as_ref()?;
+    let links = saved.links.as_ref().filter(|_| distrust(saved).is_none())?;
     let (mut wrong, mut placed) = (0, 0);
     for row in 0..links.num_rows() {
         let found = links.row(row);
@@ -131,16 +210,16 @@ fn probably_wrong(saved: &Saved) -> Option<String> {
     })
 }
 
-/// What wrong links did to the coefficients.
+/// What wrong links did to the coefficients, or which coefficients to use instead of the joint posterior's.
 fn effect(saved: &Saved) -> Option<String> {
     saved.links.as_ref()?;
-    let naive_name = saved.as_linked()?;
-    let of = |method: &str| {
-        let own = saved.estimates.iter().filter(|e| e.method == method);
-        own.collect::<Vec<&Estimate>>()
-    };
-    let pairs = of(naive_name).into_iter().filter_map(|naive| {
-        let ours = of(UNSHUFFLE).into_iter().find(|e| e.name == naive.name)?;
+    if let Some(trust) = distrust(saved) {
+        return recommendation(saved, trust);
+    }
+    let (given_name, given) = as_linked(saved)?;
+    let ours = joint(saved);
+    let pairs = given.into_iter().filter_map(|naive| {
+        let ours = ours.iter().find(|e| e.name == naive.name)?;
         let [low, high] = ours.interval?;
         let spread = ours.standard_error?;
         let outside = naive.value < low || naive.value > high;
@@ -159,30 +238,99 @@ fn effect(saved: &Saved) -> Option<String> {
     let mut changed: Vec<_> = pairs.iter().filter(|(outside, ..)| *outside).collect();
     if changed.is_empty() {
         let same = match pairs.len() {
+            0 => return None,
             1 => "The coefficient is".into(),
             2 => "Both coefficients are".into(),
             many => format!("All {many} coefficients are"),
         };
         return Some(format!(
-            "{same} about what least squares with the links as given finds: its estimates lie inside our 90 % intervals."
+            "{same} about what {given_name} finds: its estimates lie inside our 90 % intervals."
         ));
     }
     changed.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let named: Vec<&str> = changed
-        .iter()
-        .take(MOST_NAMED)
-        .map(|c| c.2.as_str())
-        .collect();
-    let more = match changed.len().saturating_sub(MOST_NAMED) {
-        0 => String::new(),
-        more => format!("; and {more} more"),
-    };
+    let words: Vec<&str> = changed.iter().map(|c| c.2.as_str()).collect();
     Some(format!(
-        "Against least squares with the links as given, {} of {} changed: {}{more}.",
+        "Against {given_name}, {} of {} changed: {}.",
         changed.len(),
         count(pairs.len(), "coefficient"),
-        named.join("; ")
+        first_few(&words)
     ))
+}
+
+/// The fit that takes every link as given, by name: the same program where coefficients.csv has it, else least squares.
+fn as_linked(saved: &Saved) -> Option<(&'static str, Vec<Estimate>)> {
+    let same: Vec<Estimate> = of_method(saved, Method::AsLinked);
+    if !same.is_empty() {
+        return Some(("the same model with every link kept", same));
+    }
+    let first = saved.as_linked()?;
+    let own = saved.estimates.iter().filter(|e| e.method == first);
+    Some((
+        "least squares with the links as given",
+        own.cloned().collect(),
+    ))
+}
+
+fn joint(saved: &Saved) -> Vec<Estimate> {
+    let own = saved.estimates.iter().filter(|e| e.method == UNSHUFFLE);
+    let own: Vec<Estimate> = own.cloned().collect();
+    match own.is_empty() {
+        true => of_method(saved, Method::Joint),
+        false => own,
+    }
+}
+
+fn of_method(saved: &Saved, method: Method) -> Vec<Estimate> {
+    let own = saved.coefficients.iter().filter(|c| c.method == method);
+    own.map(|c| Estimate {
+        method: method.name().into(),
+        name: c.name.clone(),
+        value: c.estimate,
+        standard_error: Some(c.sd),
+        interval: Some([c.q5, c.q95]),
+    })
+    .collect()
+}
+
+/// Which coefficients to use where a check has failed.
+fn recommendation(saved: &Saved, trust: &Trust) -> Option<String> {
+    let words: Vec<String> = saved
+        .coefficients
+        .iter()
+        .filter(|c| c.method == Method::Recommended && c.name != INTERCEPT)
+        .map(|c| {
+            format!(
+                "{} {} ({} to {})",
+                c.name,
+                with_spread(c.estimate, c.sd),
+                with_spread(c.q5, c.sd),
+                with_spread(c.q95, c.sd)
+            )
+        })
+        .collect();
+    if words.is_empty() {
+        return None;
+    }
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let what = match trust.source {
+        Method::KnownRate => {
+            "are corrected for a share of wrong links without using the likelihood"
+        }
+        _ => "are those of the same model with every link kept",
+    };
+    Some(format!(
+        "The recommended coefficients {what}, with 90 % intervals that reach from no wrong link to the largest share that cannot be excluded: {}.",
+        first_few(&words)
+    ))
+}
+
+/// At most `MOST_NAMED` of a list, and how many more there are.
+fn first_few(words: &[&str]) -> String {
+    let named = words[..words.len().min(MOST_NAMED)].join("; ");
+    match words.len().saturating_sub(MOST_NAMED) {
+        0 => named,
+        more => format!("{named}; and {more} more"),
+    }
 }
 
 /// Whether the chains agree.

@@ -113,6 +113,8 @@ impl Example {
             summary: rows,
             findings,
             links: Some(links),
+            trust: None,
+            coefficients: Vec::new(),
             predictive: None,
             program: "model {}".into(),
             diagnostics: json!({"seconds": 1.5, "chains": [], "interrupted": false}),

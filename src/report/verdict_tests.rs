@@ -1,9 +1,11 @@
 //! The verdict's words, for fits of every kind.
 
+use super::saved::Saved;
 use super::verdict::Verdict;
 use super::verdict_example::Example;
+use crate::trust::{Aspect, Check, Coefficient, Method, Trust};
 
-/// Nine fits and what is said of them, each under its name.
+/// Fits of every kind and what is said of them, each under its name.
 const GOLDEN: &str = include_str!("golden/verdicts.txt");
 
 fn examples() -> Vec<(&'static str, Example)> {
@@ -74,11 +76,92 @@ fn examples() -> Vec<(&'static str, Example)> {
     ]
 }
 
+/// A fit whose checks ended so, and its coefficients with every link kept and as recommended.
+fn judged(checks: Vec<Check>, source: Method) -> Saved {
+    let mut saved = Example::default().saved();
+    let first = checks
+        .iter()
+        .find(|check| check.decides && check.has_failed());
+    saved.trust = Some(Trust {
+        trusted: first.is_none(),
+        source,
+        weight: f64::from(u8::from(first.is_none())),
+        sentence: first.map_or(String::new(), |check| check.sentence.clone()),
+        checks,
+    });
+    let coefficient = |name: &str, method, estimate: f64| Coefficient {
+        name: name.into(),
+        method,
+        estimate,
+        sd: 0.1,
+        q5: estimate - 0.17,
+        q95: estimate + 0.17,
+    };
+    saved.coefficients = vec![
+        coefficient("(Intercept)", Method::Recommended, 0.6),
+        coefficient("income", Method::Recommended, 1.61),
+        coefficient("(Intercept)", Method::AsLinked, 0.5),
+        coefficient("income", Method::AsLinked, 1.55),
+    ];
+    saved
+}
+
+fn check(name: Aspect, decides: bool, sentence: &str) -> Check {
+    Check {
+        name,
+        p_value: Some(0.001),
+        passed: Some(false),
+        decides,
+        sentence: sentence.into(),
+    }
+}
+
+fn judged_examples() -> Vec<(&'static str, Saved)> {
+    let spread =
+        "Rows whose links stay do not have one spread: it changes with the predictors (p = 0.001).";
+    let curve = "Rows whose links stay follow a curve; consider a further term such as I(x^2) in the formula (p = 0.001).";
+    vec![
+        ("checks hold", judged(vec![], Method::Joint)),
+        (
+            "a check fails, and the rate corrects the links as given",
+            judged(vec![check(Aspect::Spread, true, spread)], Method::KnownRate),
+        ),
+        (
+            "a check fails, and every link is kept",
+            judged(vec![check(Aspect::Spread, true, spread)], Method::AsLinked),
+        ),
+        (
+            "a curve, which does not speak against the links",
+            judged(vec![check(Aspect::Curvature, false, curve)], Method::Joint),
+        ),
+    ]
+}
+
+#[test]
+fn a_fit_that_failed_a_check_has_no_headline_number() {
+    for (name, saved) in judged_examples() {
+        let text = Verdict::new(&saved).text();
+        let failed = !saved.trust.as_ref().unwrap().trusted;
+        assert_eq!(
+            text.contains("no number of wrong links is given"),
+            failed,
+            "{name}"
+        );
+        assert_eq!(text.contains("are linked wrongly"), !failed, "{name}");
+        assert_eq!(
+            text.contains("more likely linked wrongly"),
+            !failed,
+            "{name}"
+        );
+    }
+}
+
 #[test]
 fn verdicts_read_as_they_should() {
     let mut text = String::new();
-    for (name, example) in examples() {
-        let verdict = Verdict::new(&example.saved()).text();
+    let plain = examples().into_iter().map(|(name, e)| (name, e.saved()));
+    for (name, saved) in plain.chain(judged_examples()) {
+        let verdict = Verdict::new(&saved).text();
         text += &format!("--- {name}\n{verdict}\n");
     }
     let written = std::env::temp_dir().join("verdicts.txt");

@@ -55,7 +55,10 @@ pub(super) fn statistics(
     let frame = model.frame;
     let wrong = model.p_wrong_given(y);
     let fitted: Vec<f64> = model.laws.iter().map(|law| law.fitted).collect();
-    let (centre, spread) = (mean(&fitted), variance(&fitted).sqrt().max(f64::MIN_POSITIVE));
+    let (centre, spread) = (
+        mean(&fitted),
+        variance(&fitted).sqrt().max(f64::MIN_POSITIVE),
+    );
     let level: Vec<f64> = fitted.iter().map(|f| (f - centre) / spread).collect();
     let squared: Vec<f64> = level.iter().map(|l| l * l).collect();
     let mut scores = Vec::with_capacity(y.len());

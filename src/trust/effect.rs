@@ -146,7 +146,10 @@ fn inverse_covariance(replicated: &[Vec<f64>]) -> Option<Vec<f64>> {
         return None;
     }
     let scaled: Vec<f64> = (0..size * size)
-        .map(|k| matrix[k] / (sd[k / size] * sd[k % size]) + if k / size == k % size { 1e-9 } else { 0.0 })
+        .map(|k| {
+            matrix[k] / (sd[k / size] * sd[k % size])
+                + if k / size == k % size { 1e-9 } else { 0.0 }
+        })
         .collect();
     let inverse = invert(&scaled, size)?;
     let back = (0..size * size).map(|k| inverse[k] / (sd[k / size] * sd[k % size]));

@@ -23,7 +23,12 @@ pub(super) struct Frame {
 
 impl Frame {
     /// None where no row can be linked elsewhere, or the predictors are constant.
-    pub fn new(x: ArrayView2<f64>, space: &LinkSpace, most_rows: usize, rng: &mut ChainRng) -> Option<Frame> {
+    pub fn new(
+        x: ArrayView2<f64>,
+        space: &LinkSpace,
+        most_rows: usize,
+        rng: &mut ChainRng,
+    ) -> Option<Frame> {
         let order = index::sample(rng, space.num_groups(), space.num_groups());
         let (mut rows, mut groups) = (Vec::new(), Vec::new());
         for group in order {
@@ -111,7 +116,10 @@ fn orthonormal(x: ArrayView2<f64>, rows: &[usize]) -> Vec<Vec<f64>> {
         for _ in 0..2 {
             for known in &basis {
                 let along = dot(known, &values);
-                values.iter_mut().zip(known).for_each(|(v, k)| *v -= along * k);
+                values
+                    .iter_mut()
+                    .zip(known)
+                    .for_each(|(v, k)| *v -= along * k);
             }
         }
         let length = dot(&values, &values).sqrt();

@@ -304,7 +304,10 @@ mod tests {
     fn scores_in_the_linear_predictor_have_mean_zero() {
         let mut rng = ChaCha8Rng::seed_from_u64(8);
         let n = 20_000;
-        for errors in ALL.into_iter().filter(|e| !matches!(e, Errors::AsymmetricLaplace { .. })) {
+        for errors in ALL
+            .into_iter()
+            .filter(|e| !matches!(e, Errors::AsymmetricLaplace { .. }))
+        {
             let law = Law {
                 errors,
                 fitted: -0.4,

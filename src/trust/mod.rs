@@ -23,6 +23,7 @@ pub use files::{
 use crate::baseline::KnownRate;
 use crate::config::{Config, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
+use crate::diagnostics::Finding;
 use crate::draws::ChainDraws;
 use crate::permutation::LinkSpace;
 use crate::rng;
@@ -82,6 +83,13 @@ pub struct Trust {
     pub sentence: String,
 }
 
+impl Trust {
+    /// For the list of what is wrong with a fit.
+    pub fn finding(&self) -> Option<Finding> {
+        (!self.trusted).then(|| Finding::Contradicted(self.sentence.clone()))
+    }
+}
+
 /// The outcome of all checks.
 pub struct Judgement {
     pub trust: Trust,
@@ -102,7 +110,14 @@ impl Fit<'_> {
             space: self.space,
             joint: &self.joint,
             as_linked: &self.as_linked,
-            rate: (if rates.is_empty() { 0.0 } else { frame::mean(&rates) }, quantile),
+            rate: (
+                if rates.is_empty() {
+                    0.0
+                } else {
+                    frame::mean(&rates)
+                },
+                quantile,
+            ),
             has_known_rate: self.has_known_rate,
         };
         let mut checks: Vec<Check> = self
@@ -111,7 +126,9 @@ impl Fit<'_> {
             .map(|(aspect, p)| Check::from_p_value(aspect, p))
             .collect();
         checks.extend(self.facts(&ingredients));
-        let mut failed = checks.iter().filter(|check| check.decides && check.has_failed());
+        let mut failed = checks
+            .iter()
+            .filter(|check| check.decides && check.has_failed());
         let first = failed.next();
         let trusted = first.is_none();
         let sentence = first.map_or(String::new(), |check| check.sentence.clone());
@@ -157,9 +174,15 @@ impl Fit<'_> {
             let informed = ingredients.has_outside_rate() || num_safe >= MANY_SAFE_ROWS;
             let sentence = match informed {
                 true => "The rate of wrong links is known from outside the responses.",
-                false => "Yes-or-no responses do not tell by themselves how many links are wrong: that needs an audit or rows known to be right.",
+                false => {
+                    "Yes-or-no responses do not tell by themselves how many links are wrong: that needs an audit or rows known to be right."
+                }
             };
-            facts.push(Check::of_fact(Aspect::Information, informed, sentence.into()));
+            facts.push(Check::of_fact(
+                Aspect::Information,
+                informed,
+                sentence.into(),
+            ));
         }
         facts
     }
@@ -225,7 +248,11 @@ impl Fit<'_> {
             let effect = self.effect(&known, &draws)?;
             let is_large = self.data.num_rows() > MANY_ROWS;
             let every = Frame::new(x, self.space, usize::MAX, &mut rng)?;
-            let number = if is_large { NUM_LARGE_DRAWS } else { NUM_EFFECT_DRAWS };
+            let number = if is_large {
+                NUM_LARGE_DRAWS
+            } else {
+                NUM_EFFECT_DRAWS
+            };
             let at = spread_over(number).map(|k| (k, rates[k]));
             effect.p_value(&draws, at, &every, is_large, &mut rng)
         });
@@ -244,7 +271,9 @@ impl Fit<'_> {
         };
         for k in 0..total {
             let beta = beta(k)?;
-            mean.iter_mut().zip(&beta).for_each(|(m, b)| *m += b / total as f64);
+            mean.iter_mut()
+                .zip(&beta)
+                .for_each(|(m, b)| *m += b / total as f64);
         }
         for k in 0..total {
             let beta = beta(k)?;

@@ -122,7 +122,7 @@ mod tests {
     /// Every coefficient of the example, growing with the rate.
     fn with_curve(num_parameters: usize) -> Saved {
         let mut saved = Saved::example(&[50, 50], num_parameters).with_links(10);
-        let names: Vec<String> = saved.coefficients().into_iter().map(|c| c.1).collect();
+        let names: Vec<String> = saved.coefficient_names().into_iter().map(|c| c.1).collect();
         for name in names {
             saved.rate_curve.extend((0..=10).map(|k| RatePoint {
                 name: name.clone(),

@@ -34,7 +34,7 @@ impl Coefficients {
 /// The coefficients with the user's names, in the order of her responses and predictors; none for a program without one
 /// `beta` for each.
 pub fn coefficients(saved: &Saved) -> Vec<(String, &SummaryRow)> {
-    let found = saved.coefficients().into_iter();
+    let found = saved.coefficient_names().into_iter();
     found
         .filter_map(|(beta, name)| Some((name, saved.quantity(&beta)?)))
         .collect()
