@@ -304,3 +304,6 @@ impl Target {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

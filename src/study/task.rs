@@ -107,6 +107,16 @@ impl TaskData {
         }
     }
 
+    /// The prior of a fit that knows of the audit; a prior without a rate has no use for it.
+    pub(super) fn with_audit(&self, prior: Prior) -> Prior {
+        match (prior, self.audit) {
+            (Prior::BetaBinomial { a, b, .. }, audit @ Some(_)) => {
+                Prior::BetaBinomial { a, b, audit }
+            }
+            (prior, _) => prior,
+        }
+    }
+
     /// Compares estimates of all coefficients with the truth: of a file the slopes alone, in standard errors of its fit as
     /// given.
     pub fn compare(&self, metrics: &mut Metrics, estimates: &[Interval]) {
@@ -183,11 +193,7 @@ impl Task {
                 let mut config = (**config).clone();
                 config.sampler.seed = self.fit_seed;
                 config.output = work.join("fit");
-                if let Prior::BetaBinomial { audit, .. } = &mut config.permutation.prior
-                    && task_data.audit.is_some()
-                {
-                    *audit = task_data.audit;
-                }
+                config.permutation.prior = task_data.with_audit(config.permutation.prior);
                 let program = programs.of(&config.model.stan);
                 let prepared = program.with_data(config, task_data.data.clone())?;
                 let fitted = prepared.fit(num_threads, stop, &Silent)?;
