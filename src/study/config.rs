@@ -55,7 +55,10 @@ pub struct Cell {
 /// Where the data sets of a cell come from.
 #[derive(Debug, Clone)]
 pub enum CellData {
-    Simulated { settings: Settings, design: Design },
+    Simulated {
+        settings: Box<Settings>,
+        design: Design,
+    },
     File(Arc<FileDesign>),
 }
 
@@ -303,6 +306,7 @@ impl Reader<'_> {
             let settings = typed::<Wrapped>(&json!({"data": point.value}), self.file)?.data;
             let design = settings.design().map_err(|error| self.design(error))?;
             simulate(&design, seed).map_err(|error| self.design(error))?;
+            let settings = Box::new(settings);
             Ok((point, CellData::Simulated { settings, design }))
         };
         points.into_iter().map(simulated).collect()
