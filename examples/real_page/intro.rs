@@ -30,7 +30,7 @@ pub fn section(inputs: &Inputs) -> Section {
             .into(),
         "**Coverage**: the share of the slopes whose 90 % interval contains the unharmed estimate. A method that returned the unharmed fit would have 100 %.".into(),
         format!(
-            "**Command**: `make real` fetches the data with pip, runs `{}`, and writes this page. {} took {} by the clock (`unshuffle` {}).",
+            "**Command**: these results are those of `{}`; {} took {} by the clock (`unshuffle` {}). `make real` fetches the data with pip, runs `configs/real.json`, and writes this page.",
             about.command,
             plural(about.tasks.done, "task"),
             duration(seconds),

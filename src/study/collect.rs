@@ -222,7 +222,7 @@ impl Collected {
             .collect();
         let about = json!({
             "study": study.name,
-            "command": format!("unshuffle study {}", study.file.display()),
+            "command": command(study),
             "seed": study.seed,
             "repeats": study.repeats,
             "cells": study.cells.len(),
@@ -237,6 +237,14 @@ impl Collected {
         });
         serde_json::to_string_pretty(&about).expect("plain JSON") + "\n"
     }
+}
+
+/// The command that runs the study, with what overrides its config.
+fn command(study: &Study) -> String {
+    let overrides = study.overrides.iter();
+    let overrides = overrides.map(|setting| format!(" --set '{setting}'"));
+    let overrides: String = overrides.collect();
+    format!("unshuffle study {}{overrides}", study.file.display())
 }
 
 /// One metric of one cell, over repeats.

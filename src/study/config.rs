@@ -23,6 +23,8 @@ pub struct Study {
     pub name: String,
     /// The config's file, as typed.
     pub file: PathBuf,
+    /// The values of `--set`, which override the file.
+    pub overrides: Vec<String>,
     pub seed: u64,
     pub repeats: usize,
     /// Of so many repeats the coefficients' intervals and a corner of the mean permutation matrix are kept.
@@ -226,6 +228,7 @@ impl Study {
         Ok(Study {
             name,
             file: file.to_path_buf(),
+            overrides: settings.to_vec(),
             seed: raw.seed,
             repeats: raw.repeats,
             detail: raw.detail,

@@ -442,3 +442,21 @@ fn every_answer_has_a_line_of_its_own() {
     assert_eq!(task.fit_seed, tasks[0].fit_seed);
     assert_ne!(task.folder, tasks[0].folder);
 }
+
+#[test]
+fn the_command_that_is_recorded_has_every_override() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_config(folder.path(), &[]);
+    let overrides = ["repeats=1".to_string(), "data.n=40".to_string()];
+    let study = Study::load(&path, &overrides).unwrap();
+    let tasks = tasks(&study).unwrap();
+    run_some(&study, &tasks.iter().collect::<Vec<_>>());
+    Collected::read(&tasks).unwrap().write(&study).unwrap();
+    let about = fs::read_to_string(study.output.join("study.json")).unwrap();
+    let about: Value = serde_json::from_str(&about).unwrap();
+    let expected = format!(
+        "unshuffle study {} --set 'repeats=1' --set 'data.n=40'",
+        path.display()
+    );
+    assert_eq!(about["command"], json!(expected));
+}
