@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use unshuffle::permutation::{
     ActiveSet, Checkerboard, Family, FamilyLogLik, LinkFacts, LinkSpace, ModeSearch, Permutation,
-    Prior, PriorKind, Restart, Update,
+    Prior, PriorKind, RatePrior, Restart, Update,
 };
 
 fn main() {
@@ -91,7 +91,7 @@ fn active_set_with_candidates(bencher: Bencher, (n, num_moved): (usize, usize)) 
 
 fn from_identity(bencher: Bencher, pair: &FamilyLogLik, facts: LinkFacts) {
     let n = pair.response().len();
-    let kind = PriorKind::BetaBinomial { a: 1.0, b: 1.0 };
+    let kind = PriorKind::BetaBinomial(RatePrior::beta(1.0, 1.0));
     let prior = Prior::new(kind, LinkSpace::new(n, facts));
     let update = Update::ActiveSet(ActiveSet::default());
     steps_from(bencher, Permutation::identity(n), pair, &prior, update);

@@ -2,7 +2,7 @@
 //! the data from the model, the rank of the truth among posterior draws is uniform.
 //!
 //! Each quantity is judged by a chi-square test of its ranks. The error rate of the whole file is declared as 1e-3 and
-//! shared by its nineteen tests (Bonferroni). A sampler that leaves out the prior of the links must fail.
+//! shared by its 29 tests (Bonferroni). A sampler that leaves out the prior of the links, or a part of it, must fail.
 
 #[path = "support/study.rs"]
 mod study;
@@ -25,8 +25,8 @@ const NUM_DRAWS: usize = 99;
 const NUM_BINS: usize = 20;
 /// Iterations between two draws, so that they are nearly independent.
 const THIN: usize = 12;
-/// Chi-square with 19 degrees of freedom exceeds this with probability 5.2e-5 = 1e-3 / 19.
-const LIMIT: f64 = 52.7;
+/// Chi-square with 19 degrees of freedom exceeds this with probability 3.4e-5 = 1e-3 / 29.
+const LIMIT: f64 = 53.9;
 const TAU: f64 = 0.3;
 
 /// The model whose prior and likelihood the data follow.
@@ -96,19 +96,21 @@ struct Truth {
     beta: Vec<f64>,
     scale: f64,
     num_moved: usize,
-    /// Of rows in blocks: the probability of being mislinked.
+    /// The probability of being mislinked.
     rate: f64,
     data: Dataset,
 }
 
 impl Truth {
-    fn draw(model: Model, links: Links, rng: &mut impl Rng) -> Truth {
+    fn draw(model: Model, links: Links, rate: Rate, rng: &mut impl Rng) -> Truth {
         let beta: Vec<f64> = (0..NUM_PREDICTORS).map(|_| normal(rng)).collect();
         let scale = normal(rng).abs();
         let x = Array2::from_shape_simple_fn((NUM_ROWS, NUM_PREDICTORS), || normal(rng));
+        let no_error = rng.random::<f64>() < rate.no_error();
         let (rate, pi) = match links {
-            Links::Anywhere => (f64::NAN, links_anywhere(rng)),
-            Links::InBlocks => links_in_blocks(rng),
+            _ if no_error => (0.0, Permutation::identity(NUM_ROWS)),
+            Links::Anywhere => links_anywhere(rate, rng),
+            Links::InBlocks => links_in_blocks(rate, rng),
         };
         let response = (0..NUM_ROWS).map(|i| {
             let row = x.row(pi.column_of(i));
@@ -130,25 +132,59 @@ impl Truth {
     }
 }
 
-/// Links from beta_binomial(1, 1) as it is defined: rho uniform, each row mislinked with probability rho (one row alone
-/// cannot be), and a uniform derangement of the mislinked rows.
-fn links_anywhere(rng: &mut impl Rng) -> Permutation {
+/// The prior of the mismatch rate.
+#[derive(Clone, Copy, PartialEq)]
+enum Rate {
+    /// Uniform.
+    Flat,
+    /// The default of configs: 0 with probability one half, and Beta(1, 9) otherwise.
+    Doubting,
+}
+
+impl Rate {
+    fn settings(self) -> Value {
+        match self {
+            Rate::Flat => json!({"prior": study::flat_rate()}),
+            Rate::Doubting => json!({}),
+        }
+    }
+
+    fn no_error(self) -> f64 {
+        match self {
+            Rate::Flat => 0.0,
+            Rate::Doubting => 0.5,
+        }
+    }
+
+    /// A rate where errors were made. P(rate > r) = (1 - r)^9 for Beta(1, 9).
+    fn draw(self, rng: &mut impl Rng) -> f64 {
+        let uniform: f64 = rng.random();
+        match self {
+            Rate::Flat => uniform,
+            Rate::Doubting => 1.0 - uniform.powf(1.0 / 9.0),
+        }
+    }
+}
+
+/// Links from the beta-binomial as it is defined: rho from its prior, each row mislinked with probability rho (one row
+/// alone cannot be), and a uniform derangement of the mislinked rows.
+fn links_anywhere(rate: Rate, rng: &mut impl Rng) -> (f64, Permutation) {
     loop {
-        let rho: f64 = rng.random();
+        let rho = rate.draw(rng);
         let mislinked: Vec<usize> = (0..NUM_ROWS).filter(|_| rng.random_bool(rho)).collect();
         if mislinked.len() == 1 {
             continue;
         }
         let mut forward: Vec<usize> = (0..NUM_ROWS).collect();
         derange(&mislinked, &mut forward, rng);
-        return Permutation::from_vec(forward).unwrap();
+        return (rho, Permutation::from_vec(forward).unwrap());
     }
 }
 
-/// Links inside blocks, and the rate at which rows are mislinked: uniform. Given it, there is one rho with that rate at which
+/// Links inside blocks, and the rate at which rows are mislinked. Given it, there is one rho with that rate at which
 /// rows are mislinked independently, no block having one such row alone.
-fn links_in_blocks(rng: &mut impl Rng) -> (f64, Permutation) {
-    let rate: f64 = rng.random();
+fn links_in_blocks(rate: Rate, rng: &mut impl Rng) -> (f64, Permutation) {
+    let rate = rate.draw(rng);
     let rows_of = |block: usize| (0..NUM_ROWS).filter(move |&row| BLOCKS[row] == block);
     // By the definition of the law: the sum over k of k P(k rows of the block are mislinked), without k = 1.
     let rate_at = |rho: f64| {
@@ -218,7 +254,12 @@ enum Links {
 }
 
 /// Chi-square of the ranks of each quantity over all replications.
-fn calibration(model: Model, links: Links, permutation: Value) -> Vec<(&'static str, f64)> {
+fn calibration(
+    model: Model,
+    links: Links,
+    rate: Rate,
+    permutation: Value,
+) -> Vec<(&'static str, f64)> {
     let study = Study::new(json!({
         "model": model.settings(),
         "permutation": permutation,
@@ -227,10 +268,11 @@ fn calibration(model: Model, links: Links, permutation: Value) -> Vec<(&'static 
     let mut names = vec!["beta.1", "beta.2", "n_moved__"];
     names.extend(model.scale());
     let in_blocks = links == Links::InBlocks;
-    names.extend(in_blocks.then_some("mismatch_rate__"));
+    let ranks_rate = in_blocks || rate == Rate::Doubting;
+    names.extend(ranks_rate.then_some("mismatch_rate__"));
     let ranks = in_parallel(NUM_REPLICATIONS, |replication| {
         let mut rng = rng::stream(20, replication);
-        let mut truth = Truth::draw(model, links, &mut rng);
+        let mut truth = Truth::draw(model, links, rate, &mut rng);
         truth.data.blocks = in_blocks.then(|| Blocks {
             of_row: BLOCKS.to_vec(),
             labels: ["a", "b", "c"].map(String::from).to_vec(),
@@ -270,37 +312,42 @@ fn calibration(model: Model, links: Links, permutation: Value) -> Vec<(&'static 
     scores
 }
 
+/// The same of a sampler that has the prior which the truth was drawn from.
+fn calibrated(model: Model, links: Links, rate: Rate) -> Vec<(&'static str, f64)> {
+    calibration(model, links, rate, rate.settings())
+}
+
 fn is_uniform(scores: &[(&str, f64)]) -> bool {
     scores.iter().all(|(_, chi_square)| *chi_square < LIMIT)
 }
 
 #[test]
 fn linear_fits_are_calibrated() {
-    let scores = calibration(Model::Linear, Links::Anywhere, json!({}));
+    let scores = calibrated(Model::Linear, Links::Anywhere, Rate::Flat);
     assert!(is_uniform(&scores), "{scores:?}");
 }
 
 #[test]
 fn quantile_fits_are_calibrated() {
-    let scores = calibration(Model::Quantile, Links::Anywhere, json!({}));
+    let scores = calibrated(Model::Quantile, Links::Anywhere, Rate::Flat);
     assert!(is_uniform(&scores), "{scores:?}");
 }
 
 #[test]
 fn poisson_fits_are_calibrated() {
-    let scores = calibration(Model::Poisson, Links::Anywhere, json!({}));
+    let scores = calibrated(Model::Poisson, Links::Anywhere, Rate::Flat);
     assert!(is_uniform(&scores), "{scores:?}");
 }
 
 #[test]
 fn logistic_fits_are_calibrated() {
-    let scores = calibration(Model::Logistic, Links::Anywhere, json!({}));
+    let scores = calibrated(Model::Logistic, Links::Anywhere, Rate::Flat);
     assert!(is_uniform(&scores), "{scores:?}");
 }
 
 #[test]
 fn fits_in_blocks_are_calibrated() {
-    let scores = calibration(Model::Linear, Links::InBlocks, json!({}));
+    let scores = calibrated(Model::Linear, Links::InBlocks, Rate::Flat);
     assert!(is_uniform(&scores), "{scores:?}");
 }
 
@@ -312,7 +359,27 @@ fn leaving_out_the_prior_of_the_links_is_found() {
         (Model::Poisson, Links::Anywhere),
     ] {
         let flat = json!({"prior": {"name": "hamming", "theta": 0}});
-        let scores = calibration(model, links, flat);
+        let scores = calibration(model, links, Rate::Flat, flat);
+        assert!(
+            !is_uniform(&scores),
+            "the planted error was not found: {scores:?}"
+        );
+    }
+}
+
+#[test]
+fn fits_with_the_default_prior_are_calibrated() {
+    for links in [Links::Anywhere, Links::InBlocks] {
+        let scores = calibrated(Model::Linear, links, Rate::Doubting);
+        assert!(is_uniform(&scores), "{scores:?}");
+    }
+}
+
+#[test]
+fn leaving_out_the_probability_of_no_error_is_found() {
+    let without = json!({"prior": {"name": "beta_binomial", "a": 1, "b": 9, "no_error": 0}});
+    for links in [Links::Anywhere, Links::InBlocks] {
+        let scores = calibration(Model::Linear, links, Rate::Doubting, without.clone());
         assert!(
             !is_uniform(&scores),
             "the planted error was not found: {scores:?}"

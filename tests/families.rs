@@ -66,6 +66,7 @@ fn project(folder: &Path, y: &[f64], model: Value, others: &Value) -> Config {
     let mut settings = json!({
         "model": model,
         "data": {"file": "data.csv", "response": "y", "predictors": ["x"], "intercept": false},
+        "permutation": {"prior": study::flat_rate()},
         "sampler": {"chains": 4, "warmup": 1000, "draws": 12000, "seed": 1, "target_accept": 0.9},
         "output": "out"
     });

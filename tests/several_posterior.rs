@@ -165,6 +165,7 @@ fn prepared(folder: &tempfile::TempDir, columns: &[(&str, &[f64])], settings: Va
     fs::write(folder.path().join("data.csv"), text).unwrap();
     let mut config = json!({
         "data": {"file": "data.csv", "predictors": ["x"], "intercept": false},
+        "permutation": {"prior": study::flat_rate()},
         "sampler": {"chains": 4, "warmup": 1000, "draws": 15000, "seed": 1, "target_accept": 0.95},
         "output": "out"
     });

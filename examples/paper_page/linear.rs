@@ -99,7 +99,7 @@ fn variants() -> String {
         ),
         (
             "ours",
-            "the default of `unshuffle`: temperature 1, an unknown mismatch rate with a uniform prior (beta-binomial), the active-set sampler. It has no κ, so its figures repeat",
+            "`unshuffle` at temperature 1, with an unknown mismatch rate and a uniform prior on it (`beta_binomial` with a = b = 1 and `no_error` = 0), and the active-set sampler. It has no κ, so its figures repeat",
         ),
         ("oracle", "least squares with the true links"),
     ];

@@ -105,6 +105,14 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     for line in what_was_done(&prepared) {
         println!("{line}");
     }
+    let links = &prepared.config.permutation;
+    if let Some(rate) = links
+        .prior
+        .rate()
+        .filter(|_| links.update != config::Update::None)
+    {
+        println!("prior    {rate}");
+    }
     println!(
         "model    {}: {} parameters to sample, {} saved quantities",
         prepared.model.label(),

@@ -125,16 +125,38 @@ impl Check<'_> {
             rule,
         )?;
         match prior {
-            Prior::BetaBinomial { a, b, audit } => {
+            Prior::BetaBinomial {
+                a,
+                b,
+                no_error,
+                audit,
+            } => {
                 self.above_zero("permutation.prior.a", a)?;
                 self.above_zero("permutation.prior.b", b)?;
-                if let Some(Audit { checked, wrong }) = audit {
+                self.that(
+                    (0.0..1.0).contains(&no_error),
+                    "permutation.prior.no_error",
+                    no_error,
+                    "it must be 0 or more and below 1; to keep every link, write \"update\": {\"name\": \"none\"} in `permutation`",
+                )?;
+                if let Some(Audit {
+                    checked,
+                    wrong,
+                    weight,
+                }) = audit
+                {
                     self.at_least_one("permutation.prior.audit.checked", checked)?;
                     self.that(
                         wrong <= checked,
                         "permutation.prior.audit.wrong",
                         wrong,
                         &format!("it must be at most `checked`, which is {checked}"),
+                    )?;
+                    self.that(
+                        weight > 0.0 && weight <= 1.0,
+                        "permutation.prior.audit.weight",
+                        weight,
+                        "it must be above 0 and at most 1",
                     )?;
                 }
             }

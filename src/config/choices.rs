@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
+use crate::permutation::RatePrior;
+
 /// The density of one response given its row of predictors, as the permutation step computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
@@ -52,17 +54,23 @@ impl fmt::Display for Family {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Prior {
-    /// Each row is mislinked with a probability that is itself Beta(a, b).
+    /// No link is wrong with probability `no_error`; otherwise each row is mislinked with a probability that is itself
+    /// Beta(a, b).
     BetaBinomial {
         /// First parameter of the Beta distribution, above 0.
-        #[serde(default = "one")]
+        #[serde(default = "default_a")]
         #[schemars(extend("exclusiveMinimum" = 0))]
         a: f64,
         /// Second parameter of the Beta distribution, above 0.
-        #[serde(default = "one")]
+        #[serde(default = "default_b")]
         #[schemars(extend("exclusiveMinimum" = 0))]
         b: f64,
-        /// Links of the same kind that were checked by hand outside this file; they sharpen the Beta distribution.
+        /// Probability that the linkage made no error at all, before the data and before the audit: 0 or more, below 1.
+        #[serde(default = "default_no_error")]
+        #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
+        no_error: f64,
+        /// Links of the same kind that were checked by hand outside this file; they update `a`, `b` and `no_error` by
+        /// Bayes' rule.
         #[serde(skip_serializing_if = "Option::is_none")]
         audit: Option<Audit>,
     },
@@ -85,21 +93,37 @@ pub enum Prior {
 impl Default for Prior {
     fn default() -> Self {
         Prior::BetaBinomial {
-            a: 1.0,
-            b: 1.0,
+            a: default_a(),
+            b: default_b(),
+            no_error: default_no_error(),
             audit: None,
         }
     }
 }
 
 impl Prior {
-    /// The parameters of the Beta distribution of the mismatch rate, the audit counted in; only the beta-binomial has one.
-    pub fn rate(self) -> Option<(f64, f64)> {
-        let Prior::BetaBinomial { a, b, audit } = self else {
+    /// The prior of the mismatch rate, the audit counted in; only the beta-binomial has one.
+    pub fn rate(self) -> Option<RatePrior> {
+        let Prior::BetaBinomial {
+            a,
+            b,
+            no_error,
+            audit,
+        } = self
+        else {
             return None;
         };
-        let Audit { checked, wrong } = audit.unwrap_or_default();
-        Some((a + wrong as f64, b + (checked - wrong) as f64))
+        let rate = RatePrior { a, b, no_error };
+        Some(match audit {
+            Some(audit) => rate.after_audit(audit.checked, audit.wrong, audit.weight),
+            None => rate,
+        })
+    }
+
+    /// The prior of the mismatch rate as a grid of (rate, probability), the audit counted in: the rate 0, where it has a
+    /// probability of its own, and 41 quantiles of the Beta distribution.
+    pub fn rate_grid(self) -> Option<Vec<(f64, f64)>> {
+        self.rate().map(RatePrior::grid)
     }
 
     /// As it is typed.
@@ -114,7 +138,7 @@ impl Prior {
 }
 
 /// What a check of links by hand found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
     expecting = "an object such as {\"checked\": 100, \"wrong\": 7}"
@@ -125,6 +149,10 @@ pub struct Audit {
     pub checked: usize,
     /// How many of them were wrong.
     pub wrong: usize,
+    /// How much a checked link counts: 1 for links of the same linkage, less for links that are only similar.
+    #[serde(default = "one")]
+    #[schemars(extend("exclusiveMinimum" = 0, "maximum" = 1))]
+    pub weight: f64,
 }
 
 /// How the links are updated in each iteration.
@@ -161,6 +189,19 @@ pub enum Restart {
 
 fn one() -> f64 {
     1.0
+}
+
+/// Beta(1, 9): a tenth of the links is expected to be wrong where any is, and fewer are likelier than more.
+fn default_a() -> f64 {
+    1.0
+}
+
+fn default_b() -> f64 {
+    9.0
+}
+
+fn default_no_error() -> f64 {
+    0.5
 }
 
 fn needed<T, E: Error>(value: Option<T>, key: &'static str) -> Result<T, E> {
@@ -236,6 +277,7 @@ struct PriorAsTyped {
     name: PriorName,
     a: Option<f64>,
     b: Option<f64>,
+    no_error: Option<f64>,
     audit: Option<Audit>,
     max_moved: Option<usize>,
     theta: Option<f64>,
@@ -255,27 +297,35 @@ impl<'de> Deserialize<'de> for Prior {
         let typed = PriorAsTyped::deserialize(deserializer)?;
         let has_a = ("a", typed.a.is_some());
         let has_b = ("b", typed.b.is_some());
+        let has_no_error = ("no_error", typed.no_error.is_some());
         let has_audit = ("audit", typed.audit.is_some());
         let has_max_moved = ("max_moved", typed.max_moved.is_some());
         let has_theta = ("theta", typed.theta.is_some());
+        let of_rate = [has_a, has_b, has_no_error, has_audit];
         match typed.name {
             PriorName::BetaBinomial => {
                 refuse("beta_binomial", &[has_max_moved, has_theta])?;
-                let (a, b) = (typed.a.unwrap_or_else(one), typed.b.unwrap_or_else(one));
-                let audit = typed.audit;
-                Ok(Prior::BetaBinomial { a, b, audit })
+                Ok(Prior::BetaBinomial {
+                    a: typed.a.unwrap_or_else(default_a),
+                    b: typed.b.unwrap_or_else(default_b),
+                    no_error: typed.no_error.unwrap_or_else(default_no_error),
+                    audit: typed.audit,
+                })
             }
             PriorName::MatchProbability => {
-                let keys = [has_a, has_b, has_audit, has_max_moved, has_theta];
-                refuse("match_probability", &keys).map(|()| Prior::MatchProbability)
+                refuse("match_probability", &of_rate)?;
+                refuse("match_probability", &[has_max_moved, has_theta])?;
+                Ok(Prior::MatchProbability)
             }
             PriorName::Uniform => {
-                refuse("uniform", &[has_a, has_b, has_audit, has_theta])?;
+                refuse("uniform", &of_rate)?;
+                refuse("uniform", &[has_theta])?;
                 let max_moved = needed(typed.max_moved, "max_moved")?;
                 Ok(Prior::Uniform { max_moved })
             }
             PriorName::Hamming => {
-                refuse("hamming", &[has_a, has_b, has_audit, has_max_moved])?;
+                refuse("hamming", &of_rate)?;
+                refuse("hamming", &[has_max_moved])?;
                 let theta = needed(typed.theta, "theta")?;
                 Ok(Prior::Hamming { theta })
             }
@@ -353,21 +403,24 @@ mod tests {
         assert_eq!(default, Prior::default());
         for (text, prior) in [
             (
-                r#"{"name":"beta_binomial","a":2.0,"b":1.0}"#,
+                r#"{"name":"beta_binomial","a":2.0,"b":1.0,"no_error":0.0}"#,
                 Prior::BetaBinomial {
                     a: 2.0,
                     b: 1.0,
+                    no_error: 0.0,
                     audit: None,
                 },
             ),
             (
-                r#"{"name":"beta_binomial","a":1.0,"b":1.0,"audit":{"checked":100,"wrong":7}}"#,
+                r#"{"name":"beta_binomial","a":1.0,"b":1.0,"no_error":0.5,"audit":{"checked":100,"wrong":7,"weight":0.25}}"#,
                 Prior::BetaBinomial {
                     a: 1.0,
                     b: 1.0,
+                    no_error: 0.5,
                     audit: Some(Audit {
                         checked: 100,
                         wrong: 7,
+                        weight: 0.25,
                     }),
                 },
             ),
@@ -389,15 +442,28 @@ mod tests {
     #[test]
     fn an_audit_counts_as_rows_seen_before() {
         let rate = |text: &str| from_str::<Prior>(text).unwrap().rate();
+        let with = |a, b, no_error| Some(RatePrior { a, b, no_error });
         assert_eq!(
             rate(r#"{"name":"beta_binomial","a":0.5,"b":2,"audit":{"checked":100,"wrong":7}}"#),
-            Some((7.5, 95.0))
+            with(7.5, 95.0, 0.0)
         );
         assert_eq!(
+            rate(r#"{"name":"beta_binomial","audit":{"checked":100,"wrong":8,"weight":0.5}}"#),
+            with(5.0, 55.0, 0.0)
+        );
+        // Beta(1, 9) gives none wrong of 27 the probability 9 / 36: odds of one to one become four to one.
+        let none_wrong = r#"{"name":"beta_binomial","audit":{"checked":27,"wrong":0}}"#;
+        let found = rate(none_wrong).unwrap();
+        assert_eq!((found.a, found.b), (1.0, 36.0));
+        assert!((found.no_error - 0.8).abs() < 1e-12);
+        assert_eq!(
             rate(r#"{"name":"beta_binomial","a":0.5}"#),
-            Some((0.5, 1.0))
+            with(0.5, 9.0, 0.5)
         );
         assert_eq!(rate(r#"{"name":"hamming","theta":1}"#), None);
+        let grid = Prior::default().rate_grid().unwrap();
+        assert_eq!((grid[0], grid.len()), ((0.0, 0.5), 42));
+        assert_eq!(Prior::MatchProbability.rate_grid(), None);
     }
 
     #[test]

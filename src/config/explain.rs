@@ -122,6 +122,8 @@ pub(super) fn example(path: &str, key: &str) -> String {
         "permutation.prior.name" => "\"beta_binomial\"",
         "permutation.prior.audit.checked" => "100",
         "permutation.prior.audit.wrong" => "7",
+        "permutation.prior.audit.weight" => "0.5",
+        "permutation.prior.no_error" => "0.5",
         "permutation.prior.max_moved" => "10",
         "permutation.prior.theta" => "3",
         "permutation.update.name" => "\"active_set\"",

@@ -239,6 +239,10 @@ mod tests {
                 r#"`permutation.update.restart` is "modus"; did you mean `mode`?"#,
             ),
             (
+                r#"permutation.prior={"name":"match_probability","no_error":0.5}"#,
+                r#"`permutation.prior` is {"name":"match_probability","no_error":0.5}; `match_probability` has no `no_error`; remove `no_error` or choose another name"#,
+            ),
+            (
                 r#"model.family={"name":"gaussian","tau":0.5}"#,
                 r#"`model.family` is {"name":"gaussian","tau":0.5}; `gaussian` has no `tau`; remove `tau` or choose another name"#,
             ),

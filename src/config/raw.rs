@@ -76,7 +76,7 @@ fn default_response() -> String {
 )]
 pub(super) struct RawPermutation {
     /// Prior on the permutation of the rows; by default `match_probability` where `data.match_probability` names a column,
-    /// otherwise `beta_binomial` with a = b = 1.
+    /// otherwise `beta_binomial` with its defaults: no wrong link with probability 0.5, and else a rate from Beta(1, 9).
     pub(super) prior: Option<Prior>,
     /// How the permutation is updated in each iteration.
     pub(super) update: Update,

@@ -194,7 +194,7 @@ mod tests {
             },
             "temperature": 1.0,
             "permutation": {
-                "prior": {"name": "beta_binomial", "a": 1.0, "b": 1.0},
+                "prior": {"name": "beta_binomial", "a": 1.0, "b": 9.0, "no_error": 0.5},
                 "update": {"name": "active_set"}
             },
             "sampler": {
@@ -405,6 +405,15 @@ mod tests {
             (
                 r#"permutation.prior={"name":"beta_binomial","audit":{"checked":5,"wrong":7}}"#,
                 "`permutation.prior.audit.wrong` is 7; it must be at most `checked`, which is 5",
+            ),
+            (
+                r#"permutation.prior={"name":"beta_binomial","audit":{"checked":5,"wrong":1,"weight":1.5}}"#,
+                "`permutation.prior.audit.weight` is 1.5; it must be above 0 and at most 1",
+            ),
+            (
+                r#"permutation.prior={"name":"beta_binomial","no_error":1}"#,
+                "`permutation.prior.no_error` is 1; it must be 0 or more and below 1; to keep every link, write \
+                 \"update\": {\"name\": \"none\"} in `permutation`",
             ),
             (
                 r#"permutation.prior={"name":"match_probability"}"#,

@@ -193,8 +193,7 @@ pub fn link_space(data: &Dataset) -> LinkSpace {
 pub fn prior_kind(prior: config::Prior) -> PriorKind {
     match prior {
         config::Prior::BetaBinomial { .. } => {
-            let (a, b) = prior.rate().expect("the beta-binomial has a rate");
-            PriorKind::BetaBinomial { a, b }
+            PriorKind::BetaBinomial(prior.rate().expect("the beta-binomial has a rate"))
         }
         config::Prior::MatchProbability => PriorKind::MatchProbability,
         config::Prior::Uniform { max_moved } => PriorKind::Uniform { max_moved },

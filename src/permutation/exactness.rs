@@ -3,7 +3,7 @@
 //! Each replicate starts at an exact draw from the enumerated posterior and takes one step. If the
 //! kernel leaves the posterior invariant, where it ends is again an exact draw, independent of the
 //! other replicates: a plain chi-square test, no thinning. z is Wilson and Hilferty's normal score;
-//! a right kernel exceeds 4.5 with probability 3e-6, and there are about 40 such tests.
+//! a right kernel exceeds 4.5 with probability 3e-6, and there are about 80 such tests.
 
 use super::acceptance::{Acceptance, Barker, Metropolis};
 use super::*;
@@ -160,12 +160,20 @@ fn wilson_hilferty(chi_square: f64, degrees: f64) -> f64 {
     ((chi_square / degrees).cbrt() - (1.0 - spread)) / spread.sqrt()
 }
 
-fn priors() -> [Prior; 4] {
+/// The default prior of configs: no error with probability one half, and Beta(1, 9) otherwise.
+pub(super) const DOUBTING: RatePrior = RatePrior {
+    a: 1.0,
+    b: 9.0,
+    no_error: 0.5,
+};
+
+fn priors() -> [Prior; 5] {
     [
         Prior::uniform(N, 3),
         Prior::uniform(N, N),
         Prior::hamming(N, 0.6),
         Prior::beta_binomial(N, 1.0, 1.0),
+        Prior::new(PriorKind::BetaBinomial(DOUBTING), LinkSpace::free(N)),
     ]
 }
 
@@ -222,19 +230,20 @@ fn checkerboard_leaves_every_posterior_invariant() {
 #[test]
 fn each_move_alone_is_invariant() {
     let pair = random_pairs(Family::Gaussian, N, 0.8, 7);
-    let prior = Prior::beta_binomial(N, 1.0, 1.0);
-    let exact = Enumeration::new(&pair, &prior);
-    for group in 0..active_set::NUM_GROUPS {
-        let mut kernel = ActiveSet::only(group, 2.0);
-        let mut rng = ChaCha8Rng::seed_from_u64(group as u64);
-        let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
-            let before = pi.clone();
-            let info = kernel.step(pi, &pair, &prior, rng);
-            if info.total().accepted == 0 {
-                assert_eq!(*pi, before);
-            }
-        }));
-        assert!(z < LIMIT, "group {group}: z = {z}");
+    for prior in &priors()[3..] {
+        let exact = Enumeration::new(&pair, prior);
+        for group in 0..active_set::NUM_GROUPS {
+            let mut kernel = ActiveSet::only(group, 2.0);
+            let mut rng = ChaCha8Rng::seed_from_u64(group as u64);
+            let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
+                let before = pi.clone();
+                let info = kernel.step(pi, &pair, prior, rng);
+                if info.total().accepted == 0 {
+                    assert_eq!(*pi, before);
+                }
+            }));
+            assert!(z < LIMIT, "{:?}, group {group}: z = {z}", prior.kind());
+        }
     }
 }
 
@@ -242,22 +251,23 @@ fn each_move_alone_is_invariant() {
 #[test]
 fn long_chains_from_the_identity_reach_the_posterior() {
     let pair = random_pairs(Family::Gaussian, N, 0.8, 3);
-    let prior = Prior::beta_binomial(N, 1.0, 1.0);
-    let exact = Enumeration::new(&pair, &prior);
-    let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let kernels = [
-        Update::ActiveSet(ActiveSet::new(4.0)),
-        Update::Checkerboard(Checkerboard::new(250, Restart::Current)),
-    ];
-    for mut kernel in kernels {
-        let mut pi = Permutation::identity(N);
-        let mut counts = vec![0.0; exact.permutations.len()];
-        for _ in 0..100_000 {
-            kernel.step(&mut pi, &pair, &prior, &mut rng);
-            counts[exact.index(&pi)] += 1.0;
+    for prior in &priors()[3..] {
+        let exact = Enumeration::new(&pair, prior);
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let kernels = [
+            Update::ActiveSet(ActiveSet::new(4.0)),
+            Update::Checkerboard(Checkerboard::new(250, Restart::Current)),
+        ];
+        for mut kernel in kernels {
+            let mut pi = Permutation::identity(N);
+            let mut counts = vec![0.0; exact.permutations.len()];
+            for _ in 0..100_000 {
+                kernel.step(&mut pi, &pair, prior, &mut rng);
+                counts[exact.index(&pi)] += 1.0;
+            }
+            let distance = exact.total_variation(&counts);
+            assert!(distance < 0.02, "{kernel:?}: total variation {distance}");
         }
-        let distance = exact.total_variation(&counts);
-        assert!(distance < 0.02, "{kernel:?}: total variation {distance}");
     }
 }
 
@@ -443,6 +453,19 @@ fn wrong_kernels_are_rejected() {
         swaps.swap_with::<InvertedBarker, _, _>(pi, &pair, &hamming, rng, &mut info);
     }));
     assert!(z > CLEARLY, "inverted Barker: z = {z}");
+
+    // Kernels that are not told of the probability of no error.
+    let doubting = Prior::new(PriorKind::BetaBinomial(DOUBTING), LinkSpace::free(N));
+    let without_point = Prior::beta_binomial(N, DOUBTING.a, DOUBTING.b);
+    let of_doubting = Enumeration::new(&pair, &doubting);
+    let z = of_doubting.score(&of_doubting.replicate(DRAWS, &mut rng, |pi, rng| {
+        kernel.step(pi, &pair, &without_point, rng);
+    }));
+    assert!(z > CLEARLY, "active set, no error forgotten: z = {z}");
+    let z = of_doubting.score(&of_doubting.replicate(DRAWS, &mut rng, |pi, rng| {
+        swaps.step(pi, &pair, &without_point, rng);
+    }));
+    assert!(z > CLEARLY, "checkerboard, no error forgotten: z = {z}");
 
     // Restarting at the mode is the paper's bias; the test sees it.
     let mut restarting = Checkerboard::new(10, Restart::Mode);

@@ -1,5 +1,6 @@
-//! Mixing at size: 20 000 rows, 400 mislinks, the case in which uniform swaps fail.
+//! Mixing at size: 20 000 rows with 400 mislinks, the case in which uniform swaps fail; and between no moved row and some.
 
+use super::exactness::DOUBTING;
 use super::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -65,4 +66,56 @@ fn active_set_forgets_its_start_and_the_checkerboard_does_not() {
     let at_truth = mean_moved(&mut swaps, &truth, &pair, &prior, 60, 5);
     assert!(stuck > 800.0, "{stuck}");
     assert!((at_truth - from_truth).abs() < 25.0, "{at_truth}");
+}
+
+/// Share of steps at which no row is moved, from `start`.
+fn share_unmoved(
+    kernel: &mut ActiveSet,
+    start: &Permutation,
+    pair: &FamilyLogLik,
+    prior: &Prior,
+    steps: usize,
+) -> f64 {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut pi = start.clone();
+    let mut unmoved = 0.0;
+    for _ in 0..steps {
+        kernel.step(&mut pi, pair, prior, &mut rng);
+        unmoved += f64::from(u8::from(pi.num_moved() == 0)) / steps as f64;
+    }
+    unmoved
+}
+
+/// A file of 300 rows in which two responses were exchanged, so that the posterior cannot tell whether any link is wrong:
+/// chains cross between no moved row and some, and agree whatever their start.
+#[test]
+fn active_set_crosses_between_no_error_and_some() {
+    let n = 300;
+    let (sigma, spacing) = (0.3, 0.28);
+    let fitted: Vec<f64> = (0..n).map(|row| spacing * row as f64).collect();
+    let mut exchanged: Vec<usize> = (0..n).collect();
+    exchanged.swap(100, 104);
+    let truth = Permutation::from_vec(exchanged).unwrap();
+    let response = (0..n).map(|row| fitted[truth.column_of(row)]).collect();
+    let mut pair = FamilyLogLik::new(Family::Gaussian, response, 1.0);
+    pair.update(sigma, |eta| eta.copy_from_slice(&fitted));
+    let prior = Prior::new(PriorKind::BetaBinomial(DOUBTING), LinkSpace::free(n));
+    let identity = Permutation::identity(n);
+    let steps = 20_000;
+    let mut kernel = ActiveSet::default();
+    let from_identity = share_unmoved(&mut kernel, &identity, &pair, &prior, steps);
+    let from_truth = share_unmoved(&mut kernel, &truth, &pair, &prior, steps);
+    println!("P(no row moved): {from_identity} {from_truth}");
+    assert!((0.2..0.8).contains(&from_identity), "{from_identity}");
+    assert!(
+        (from_identity - from_truth).abs() < 0.05,
+        "{from_identity} {from_truth}"
+    );
+    // Without births of pairs a chain never leaves the links as given; a relink is a birth by another way.
+    let mut stuck = ActiveSet::only(1, 40.0);
+    assert_eq!(
+        share_unmoved(&mut stuck, &identity, &pair, &prior, 100),
+        1.0
+    );
+    assert_eq!(share_unmoved(&mut stuck, &truth, &pair, &prior, 100), 0.0);
 }

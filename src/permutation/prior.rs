@@ -2,8 +2,9 @@
 
 use super::permutation::Permutation;
 use super::rate::Rate;
+use super::rate_prior::RatePrior;
 use super::space::LinkSpace;
-use super::special::{log_derangements, log_gamma};
+use super::special::{log_beta, log_derangements, log_gamma};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Beta, Binomial, Distribution};
@@ -15,9 +16,9 @@ pub enum PriorKind {
     Uniform { max_moved: usize },
     /// Each moved row costs `theta`.
     Hamming { theta: f64 },
-    /// Each row is mislinked with the same unknown probability, Beta(a, b), the mislinked rows of each group carrying a
-    /// uniform derangement; that probability is integrated out.
-    BetaBinomial { a: f64, b: f64 },
+    /// Each row is mislinked with the same unknown probability, the mislinked rows of each group carrying a uniform
+    /// derangement; that probability is integrated out.
+    BetaBinomial(RatePrior),
     /// Each row is mislinked with the probability that its log odds in the space say, the mislinked rows of each group
     /// carrying a uniform derangement.
     MatchProbability,
@@ -35,6 +36,8 @@ pub struct Prior {
     log_derangements: Option<Vec<f64>>,
     /// Where there are several groups; with one, its posterior is a Beta distribution.
     rate: Option<Rate>,
+    /// P(the rate is 0 | no row is moved); 0 where the prior has no such point.
+    no_error_if_none_moved: f64,
 }
 
 impl Prior {
@@ -46,7 +49,7 @@ impl Prior {
         );
         let deranged = matches!(
             kind,
-            PriorKind::BetaBinomial { .. } | PriorKind::MatchProbability
+            PriorKind::BetaBinomial(_) | PriorKind::MatchProbability
         );
         // No permutation moves one row alone, so D_1 = 0; as a weight that is impossible, not infinitely likely.
         let log_group = |k: usize| {
@@ -57,7 +60,7 @@ impl Prior {
             }
         };
         let by_group = (deranged && has_groups).then(|| (0..=largest).map(log_group).collect());
-        let mut rate = None;
+        let (mut rate, mut no_error_if_none_moved) = (None, 0.0);
         let mut log_weight: Vec<f64> = match kind {
             PriorKind::Uniform { max_moved } => (0..=n)
                 .map(|d| {
@@ -72,17 +75,17 @@ impl Prior {
                 assert!(theta.is_finite(), "theta must be finite, got {theta}");
                 (0..=n).map(|d| -theta * d as f64).collect()
             }
-            PriorKind::BetaBinomial { a, b } => {
-                assert!(
-                    a > 0.0 && b > 0.0 && a.is_finite() && b.is_finite(),
-                    "a and b must be positive and finite, got {a} and {b}"
-                );
-                if has_groups {
+            PriorKind::BetaBinomial(prior) => {
+                prior.check();
+                let RatePrior { a, b, no_error } = prior;
+                let mut table = if has_groups {
                     let rate = rate.insert(Rate::new(a, b, space.group_sizes()));
                     rate.log_weights()
                 } else {
                     beta_binomial(n, a, b)
-                }
+                };
+                no_error_if_none_moved = mix_no_error(&mut table, no_error);
+                table
             }
             PriorKind::MatchProbability if has_groups => vec![0.0; n + 1],
             PriorKind::MatchProbability => (0..=n).map(|d| -log_derangements(d)).collect(),
@@ -96,6 +99,7 @@ impl Prior {
             log_weight,
             log_derangements: by_group,
             rate,
+            no_error_if_none_moved,
         }
     }
 
@@ -107,8 +111,10 @@ impl Prior {
         Self::new(PriorKind::Hamming { theta }, LinkSpace::free(num_rows))
     }
 
+    /// Without a probability of no error.
     pub fn beta_binomial(num_rows: usize, a: f64, b: f64) -> Self {
-        Self::new(PriorKind::BetaBinomial { a, b }, LinkSpace::free(num_rows))
+        let kind = PriorKind::BetaBinomial(RatePrior::beta(a, b));
+        Self::new(kind, LinkSpace::free(num_rows))
     }
 
     /// One group with a table of its own: what the mode search needs inside a larger space.
@@ -119,6 +125,7 @@ impl Prior {
             log_weight,
             log_derangements: None,
             rate: None,
+            no_error_if_none_moved: 0.0,
         }
     }
 
@@ -157,7 +164,7 @@ impl Prior {
         let by_number = match self.kind {
             PriorKind::Uniform { max_moved } => max_moved >= self.space.num_movable(),
             PriorKind::Hamming { theta } => theta == 0.0,
-            PriorKind::BetaBinomial { .. } | PriorKind::MatchProbability => false,
+            PriorKind::BetaBinomial(_) | PriorKind::MatchProbability => false,
         };
         by_number && !self.space.has_link_weights()
     }
@@ -201,6 +208,10 @@ impl Prior {
         for _ in 0..draws {
             counts[self.draw_num_moved(&mut rng)?] += 1.0 / draws as f64;
         }
+        if let PriorKind::BetaBinomial(RatePrior { no_error, .. }) = self.kind {
+            counts.iter_mut().for_each(|count| *count *= 1.0 - no_error);
+            counts[0] += no_error;
+        }
         Some(counts)
     }
 
@@ -221,7 +232,8 @@ impl Prior {
         weights.into_iter().map(|weight| weight / sum).collect()
     }
 
-    /// A draw of d from the prior; none for priors that count permutations inside several groups.
+    /// A draw of d from the prior, given that the linkage made errors where the prior doubts that; none for priors that
+    /// count permutations inside several groups.
     fn draw_num_moved(&self, rng: &mut impl Rng) -> Option<usize> {
         let rho = self.rate.as_ref().map(|rate| rate.draw_prior_rho(rng));
         let mut total = 0;
@@ -251,11 +263,17 @@ impl Prior {
 
     /// A draw of the mismatch rate given `d` moved rows; only the beta-binomial has one.
     ///
-    /// With one group it is Beta(a + d, b + n - d), n being the rows that can move.
+    /// With one group it is Beta(a + d, b + n - d), n being the rows that can move. Where no row is moved it may also be
+    /// exactly 0.
     pub fn draw_rate<R: Rng + ?Sized>(&self, num_moved: usize, rng: &mut R) -> Option<f64> {
-        let PriorKind::BetaBinomial { a, b } = self.kind else {
+        let PriorKind::BetaBinomial(RatePrior { a, b, .. }) = self.kind else {
             return None;
         };
+        // A prior without such a point takes no random number for it.
+        let no_error = self.no_error_if_none_moved;
+        if num_moved == 0 && no_error > 0.0 && rng.random::<f64>() < no_error {
+            return Some(0.0);
+        }
         if let Some(rate) = &self.rate {
             return Some(rate.draw(num_moved, rng));
         }
@@ -270,7 +288,6 @@ impl Prior {
 /// rho given d as it was.
 fn beta_binomial(num_rows: usize, a: f64, b: f64) -> Vec<f64> {
     let n = num_rows as f64;
-    let log_beta = |p: f64, q: f64| log_gamma(p) + log_gamma(q) - log_gamma(p + q);
     // BetaBinomial(d) / C(n, d) = B(a + d, b + n - d) / B(a, b)
     let log_set = |d: f64| log_beta(a + d, b + n - d) - log_beta(a, b);
     let log_possible = if num_rows == 0 {
@@ -281,6 +298,20 @@ fn beta_binomial(num_rows: usize, a: f64, b: f64) -> Vec<f64> {
     (0..=num_rows)
         .map(|d| log_set(d as f64) - log_derangements(d) - log_possible)
         .collect()
+}
+
+/// Mixes the table of a prior that sums to one over all permutations with a point of probability `no_error` at the
+/// identity. Returns the probability of that point given the identity.
+fn mix_no_error(log_weight: &mut [f64], no_error: f64) -> f64 {
+    if no_error == 0.0 {
+        return 0.0;
+    }
+    let by_chance = (1.0 - no_error) * log_weight[0].exp();
+    log_weight
+        .iter_mut()
+        .for_each(|weight| *weight += (-no_error).ln_1p());
+    log_weight[0] = (no_error + by_chance).ln();
+    no_error / (no_error + by_chance)
 }
 
 #[cfg(test)]
@@ -308,6 +339,44 @@ mod tests {
         }
     }
 
+    fn doubting(num_rows: usize, a: f64, b: f64, no_error: f64) -> Prior {
+        let kind = PriorKind::BetaBinomial(RatePrior { a, b, no_error });
+        Prior::new(kind, LinkSpace::free(num_rows))
+    }
+
+    /// Sums to one, and what is not the point at the identity is the Beta-binomial scaled.
+    #[test]
+    fn a_probability_of_no_error_is_mixed_in() {
+        for (n, no_error) in [(2, 0.5), (5, 0.5), (7, 0.9), (6, 0.01)] {
+            let (prior, slab) = (doubting(n, 1.0, 9.0, no_error), doubting(n, 1.0, 9.0, 0.0));
+            let mut sum = 0.0;
+            for pi in all_permutations(n) {
+                let d = num_moved(&pi);
+                let weight = prior.log_weight(d).exp();
+                let point = if d == 0 { no_error } else { 0.0 };
+                let expected = point + (1.0 - no_error) * slab.log_weight(d).exp();
+                assert!((weight - expected).abs() < 1e-14);
+                sum += weight;
+            }
+            assert!((sum - 1.0).abs() < 1e-12, "{sum}");
+        }
+        assert_eq!(
+            doubting(9, 1.0, 1.0, 0.0).table(),
+            Prior::beta_binomial(9, 1.0, 1.0).table()
+        );
+        for n in [0, 1] {
+            assert!(doubting(n, 1.0, 9.0, 0.5).log_weight(0).abs() < 1e-15);
+        }
+        let probabilities = doubting(300, 1.0, 9.0, 0.5)
+            .num_moved_probabilities()
+            .unwrap();
+        let slab = Prior::beta_binomial(300, 1.0, 9.0)
+            .num_moved_probabilities()
+            .unwrap();
+        assert!((probabilities[0] - 0.5 - 0.5 * slab[0]).abs() < 1e-12);
+        assert!((probabilities[40] - 0.5 * slab[40]).abs() < 1e-12);
+    }
+
     #[test]
     fn beta_binomial_sums_to_one_by_derangement_counts() {
         for n in [15usize, 40, 1000] {
@@ -332,6 +401,7 @@ mod tests {
             Prior::uniform(n, 4),
             Prior::hamming(n, 1.5),
             Prior::beta_binomial(n, 2.0, 5.0),
+            doubting(n, 1.0, 9.0, 0.5),
         ] {
             let mut by_counting = vec![0.0; n + 1];
             for pi in all_permutations(n) {
@@ -375,5 +445,40 @@ mod tests {
         // Beta(5, 47): mean 5/52, standard deviation 0.0405; five standard errors.
         assert!((mean - 5.0 / 52.0).abs() < 5.0 * 0.0405 / f64::from(draws).sqrt());
         assert_eq!(Prior::hamming(50, 1.0).draw_rate(4, &mut rng), None);
+    }
+
+    /// (rate, d) drawn from the definition, against the rate drawn given d = 0: how often it is 0, and its mean.
+    #[test]
+    fn without_moved_rows_the_rate_may_be_zero() {
+        let (n, draws) = (12, 200_000);
+        let blocks: Vec<usize> = (0..n).map(|row| row / 3).collect();
+        let facts = crate::permutation::LinkFacts {
+            block_of_row: Some(&blocks),
+            ..Default::default()
+        };
+        for space in [LinkSpace::free(n), LinkSpace::new(n, facts)] {
+            let kind = |no_error| {
+                PriorKind::BetaBinomial(RatePrior {
+                    a: 1.0,
+                    b: 9.0,
+                    no_error,
+                })
+            };
+            let prior = Prior::new(kind(0.3), space.clone());
+            // P(no row moved | errors) of the slab alone.
+            let slab = Prior::new(kind(0.0), space).log_weight(0).exp();
+            let expected = 0.3 / (0.3 + 0.7 * slab);
+            let mut rng = ChaCha8Rng::seed_from_u64(6);
+            let rates: Vec<f64> = (0..draws)
+                .map(|_| prior.draw_rate(0, &mut rng).unwrap())
+                .collect();
+            let zeros = rates.iter().filter(|rate| **rate == 0.0).count() as f64;
+            let error = (expected * (1.0 - expected) / f64::from(draws)).sqrt();
+            let share = zeros / f64::from(draws);
+            assert!((share - expected).abs() < 5.0 * error, "{share} {expected}");
+            // The probability 0.3 alone, the point's share forgotten, is far off.
+            assert!((0.3 - expected).abs() > 50.0 * error);
+            assert!((0..2000).all(|_| prior.draw_rate(2, &mut rng).unwrap() > 0.0));
+        }
     }
 }

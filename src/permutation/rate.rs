@@ -11,7 +11,7 @@
 //! rho = sin^2(pi / 2 * p(s)): the arcsine makes the integrand as wide for every d, and the polynomial p flattens it
 //! towards both ends, where the rule then converges as fast as inside.
 
-use super::special::log_gamma;
+use super::special::{log_beta, log_gamma};
 use rand::Rng;
 use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
@@ -125,7 +125,7 @@ impl Rate {
     /// The log of the integral for d = 0..=n, including Beta's constant: with the derangements it sums to one over all
     /// permutations.
     pub fn log_weights(&self) -> Vec<f64> {
-        let log_beta = log_gamma(self.a) + log_gamma(self.b) - log_gamma(self.a + self.b);
+        let log_beta = log_beta(self.a, self.b);
         let log_step = -((self.nodes.len() + 1) as f64).ln();
         let log_weight = |d: usize| {
             let largest = self.largest(d);

@@ -4,7 +4,9 @@
 //! As in `exactness`: steps from exact draws, a chi-square, and z above 4.5 with probability 3e-6 for a right kernel.
 
 use super::acceptance::Metropolis;
-use super::exactness::{Enumeration, InvertedBarker, LIMIT, WithoutRatio, dense, random_pairs};
+use super::exactness::{
+    DOUBTING, Enumeration, InvertedBarker, LIMIT, WithoutRatio, dense, random_pairs,
+};
 use super::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -101,7 +103,8 @@ fn kinds(space: &LinkSpace) -> Vec<PriorKind> {
         PriorKind::Uniform { max_moved: 4 },
         PriorKind::Uniform { max_moved: N },
         PriorKind::Hamming { theta: 0.5 },
-        PriorKind::BetaBinomial { a: 1.0, b: 1.0 },
+        PriorKind::BetaBinomial(RatePrior::beta(1.0, 1.0)),
+        PriorKind::BetaBinomial(DOUBTING),
     ];
     if space.log_odds(0).is_some() {
         kinds.push(PriorKind::MatchProbability);
@@ -160,12 +163,17 @@ fn the_log_prior_is_the_product_of_what_is_known() {
 
 #[test]
 fn blocks_of_the_beta_binomial_sum_to_one_and_have_its_rate() {
-    for (a, b) in [(1.0, 1.0), (2.0, 5.0)] {
+    let rates = [
+        RatePrior::beta(1.0, 1.0),
+        RatePrior::beta(2.0, 5.0),
+        DOUBTING,
+    ];
+    for rate in rates {
         let facts = LinkFacts {
             block_of_row: Some(&[0, 1, 0, 1, 1, 1]),
             ..LinkFacts::default()
         };
-        let prior = Prior::new(PriorKind::BetaBinomial { a, b }, LinkSpace::new(N, facts));
+        let prior = Prior::new(PriorKind::BetaBinomial(rate), LinkSpace::new(N, facts));
         let (mut sum, mut moved) = (0.0, 0.0);
         for forward in exactness::all_permutations(N) {
             let pi = Permutation::from_vec(forward).unwrap();
@@ -174,11 +182,17 @@ fn blocks_of_the_beta_binomial_sum_to_one_and_have_its_rate() {
             moved += probability * pi.num_moved() as f64 / N as f64;
         }
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
-        assert!((moved - a / (a + b)).abs() < 1e-9, "{moved}");
+        assert!((moved - rate.mean()).abs() < 1e-9, "{moved}");
         // 20 000 draws: five standard errors of a share.
         let by_draws = prior.num_moved_probabilities().unwrap();
         let mean: f64 = by_draws.iter().enumerate().map(|(d, p)| d as f64 * p).sum();
-        assert!((mean / N as f64 - a / (a + b)).abs() < 0.02, "{mean}");
+        assert!((mean / N as f64 - rate.mean()).abs() < 0.02, "{mean}");
+        let exact = prior.log_weight(0).exp();
+        assert!(
+            (by_draws[0] - exact).abs() < 0.02,
+            "{} {exact}",
+            by_draws[0]
+        );
     }
 }
 
@@ -311,7 +325,7 @@ fn random_starts_are_possible() {
 fn wrong_kernels_are_rejected_in_every_space() {
     for (k, (name, space)) in spaces().into_iter().enumerate() {
         let pair = random_pairs(Family::Gaussian, N, 0.8, 40 + k as u64);
-        let prior = Prior::new(PriorKind::BetaBinomial { a: 1.0, b: 1.0 }, space);
+        let prior = Prior::new(PriorKind::BetaBinomial(RatePrior::beta(1.0, 1.0)), space);
         let exact = Enumeration::new(&pair, &prior);
         let mut rng = ChaCha8Rng::seed_from_u64(k as u64);
         let mut kernel = ActiveSet::new(2.0);
@@ -336,7 +350,7 @@ fn wrong_kernels_are_rejected_in_every_space() {
 /// A kernel that is told a little less than what is known: facts that no test would miss.
 #[test]
 fn a_kernel_that_ignores_a_fact_is_rejected() {
-    let kind = PriorKind::BetaBinomial { a: 1.0, b: 1.0 };
+    let kind = PriorKind::BetaBinomial(RatePrior::beta(1.0, 1.0));
     let none = LinkFacts::default();
     let off_weights: Vec<_> = PAIRS
         .iter()
@@ -386,6 +400,25 @@ fn a_kernel_that_ignores_a_fact_is_rejected() {
         let mut kernel = ActiveSet::new(3.0);
         let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
             kernel.step_with::<Metropolis, _, _>(pi, &pair, &wrong, rng);
+        }));
+        assert!(z > CLEARLY, "{name}: z = {z}");
+    }
+}
+
+/// A kernel that is not told of the probability of no error, on each fact alone and on all together.
+#[test]
+fn a_kernel_that_forgets_the_probability_of_no_error_is_rejected() {
+    for (k, (name, space)) in spaces().into_iter().enumerate() {
+        // A weak likelihood, which does not drown the prior of the links as given.
+        let pair = random_pairs(Family::Gaussian, N, 0.2, 40 + k as u64);
+        let doubting = Prior::new(PriorKind::BetaBinomial(DOUBTING), space.clone());
+        let without = RatePrior::beta(DOUBTING.a, DOUBTING.b);
+        let without = Prior::new(PriorKind::BetaBinomial(without), space);
+        let exact = Enumeration::new(&pair, &doubting);
+        let mut rng = ChaCha8Rng::seed_from_u64(k as u64);
+        let mut kernel = ActiveSet::new(3.0);
+        let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
+            kernel.step(pi, &pair, &without, rng);
         }));
         assert!(z > CLEARLY, "{name}: z = {z}");
     }

@@ -76,6 +76,8 @@ fn facts(saved: &Saved, value: &Value) -> Vec<(&'static str, String)> {
     if saved.links.is_some() {
         facts.push(("Likelihood of links", config.model.family().to_string()));
         facts.push(("Prior of links", choice(&value["permutation"]["prior"])));
+        let rate = config.permutation.prior.rate();
+        facts.extend(rate.map(|rate| ("Prior of the mismatch rate", rate.to_string())));
     }
     facts.extend([
         ("Update of links", choice(&value["permutation"]["update"])),

@@ -95,7 +95,7 @@ const MODELS: &[ShippedModel] = &[
 
 /// The defaults, written out to be edited.
 const RELINKED: &str = r#"{
-    "prior": {"name": "beta_binomial", "a": 1, "b": 1},
+    "prior": {"name": "beta_binomial", "a": 1, "b": 9, "no_error": 0.5},
     "update": {"name": "active_set"}
 }"#;
 

@@ -543,12 +543,18 @@ fn identity_of(estimator: &Estimator, typed: &Value, resolved: &Value) -> Value 
             if let Some(sampler) = sampler.as_object_mut() {
                 sampler.shift_remove("seed");
             }
+            // Studies from before this key had no probability of no error: without one, their seeds stay.
+            let mut permutation = resolved["permutation"].clone();
+            if permutation["prior"]["no_error"] == json!(0.0) {
+                let prior = permutation["prior"].as_object_mut();
+                prior.expect("it has a key").shift_remove("no_error");
+            }
             let model = typed.get("model").unwrap_or(&resolved["model"]);
             json!({
                 "model": model,
                 "family": config.model.family(),
                 "temperature": resolved["temperature"],
-                "permutation": resolved["permutation"],
+                "permutation": permutation,
                 "sampler": sampler,
             })
         }

@@ -90,6 +90,20 @@ fn a_default_fills_the_column_of_an_axis() {
     assert_eq!(ours.labels, ["40", "1.0"]);
 }
 
+/// Without a probability of no error a cell keeps the seeds that it had before configs knew of one.
+#[test]
+fn a_prior_without_a_probability_of_no_error_keeps_its_seeds() {
+    let prior = |no_error: f64| {
+        let prior = json!({"name": "beta_binomial", "a": 1, "b": 1, "no_error": no_error});
+        let method = json!({"permutation": {"prior": prior}});
+        let (_folder, study) = load(&[("/methods/ours", method)]);
+        study.unwrap().cells[2].identity.clone()
+    };
+    let (without, with) = (prior(0.0), prior(0.5));
+    assert!(without.contains(r#""prior":{"name":"beta_binomial","a":1.0,"b":1.0}"#));
+    assert!(with.contains(r#""b":1.0,"no_error":0.5}"#), "{with}");
+}
+
 #[test]
 fn mistakes_name_the_file_the_key_and_the_fix() {
     for (changes, expected) in [

@@ -14,6 +14,11 @@ use unshuffle::data::Dataset;
 use unshuffle::fit::{Fitted, Program};
 use unshuffle::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
 
+/// The prior of links that tests of something else compare with: no probability of no error, and a uniform rate.
+pub fn flat_rate() -> Value {
+    json!({"name": "beta_binomial", "a": 1, "b": 1, "no_error": 0})
+}
+
 /// Settings and a compiled program, waiting for data.
 pub struct Study {
     config: Config,

@@ -3,6 +3,8 @@
 use super::super::exactness::{all_permutations, random_pairs};
 use super::super::family::{Family, FamilyLogLik};
 use super::super::prior::PriorKind;
+use super::super::rate_prior::RatePrior;
+use super::super::space::LinkSpace;
 use super::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -21,6 +23,13 @@ fn linked_file(n: usize, num_moved: usize, seed: u64) -> (FamilyLogLik, Permutat
     let mut pair = FamilyLogLik::new(Family::Gaussian, response, 1.0);
     pair.update(0.3, |eta| eta.copy_from_slice(&fitted));
     (pair, truth)
+}
+
+/// No error with probability `no_error`, and Beta(1, 9) otherwise: the table has a jump at 0.
+fn doubting(num_rows: usize, no_error: f64) -> Prior {
+    let (a, b) = (1.0, 9.0);
+    let kind = PriorKind::BetaBinomial(RatePrior { a, b, no_error });
+    Prior::new(kind, LinkSpace::free(num_rows))
 }
 
 fn brute_force<L: PairLogLik>(pair: &L, prior: &Prior) -> f64 {
@@ -80,6 +89,8 @@ fn penalised_mode_against_brute_force() {
             Prior::hamming(n, 3.0),
             Prior::beta_binomial(n, 1.0, 1.0),
             Prior::beta_binomial(n, 0.5, 8.0),
+            doubting(n, 0.5),
+            doubting(n, 0.999),
         ];
         for (seed, family) in families.into_iter().enumerate() {
             for repeat in 0..4 {
@@ -134,13 +145,14 @@ fn hard_limit_is_kept_and_its_gap_closes_when_there_is_room() {
 fn candidate_rows_give_the_mode_of_the_full_problem() {
     for seed in 0..5 {
         let (pair, truth) = linked_file(300, 24, seed);
-        let prior = Prior::beta_binomial(300, 1.0, 1.0);
-        let start = Permutation::identity(300);
-        let full = ModeSearch::new(300).find(&start, &pair, &prior);
-        let few = ModeSearch::new(80).find(&start, &pair, &prior);
-        assert!((full.objective - few.objective).abs() < 1e-6, "{seed}");
-        assert!(full.objective >= objective(&truth, &pair, &prior) - 1e-9);
-        assert!(full.gap_bound < 0.5, "{}", full.gap_bound);
+        for prior in [Prior::beta_binomial(300, 1.0, 1.0), doubting(300, 0.5)] {
+            let start = Permutation::identity(300);
+            let full = ModeSearch::new(300).find(&start, &pair, &prior);
+            let few = ModeSearch::new(80).find(&start, &pair, &prior);
+            assert!((full.objective - few.objective).abs() < 1e-6, "{seed}");
+            assert!(full.objective >= objective(&truth, &pair, &prior) - 1e-9);
+            assert!(full.gap_bound < 0.5, "{}", full.gap_bound);
+        }
     }
 }
 
@@ -151,6 +163,28 @@ fn nothing_to_find_in_one_row_or_none() {
         for prior in [Prior::beta_binomial(n, 1.0, 1.0), Prior::uniform(n, 0)] {
             let mode = ModeSearch::default().find(&Permutation::identity(n), &pair, &prior);
             assert_eq!(mode.permutation, Permutation::identity(n));
+        }
+    }
+}
+
+/// The jump of the table at 0 hides neither the wrong links from the links as given nor these from the wrong ones.
+#[test]
+fn the_mode_does_not_depend_on_its_start_across_the_jump() {
+    let prior = doubting(300, 0.999_999);
+    for num_moved in [0, 2, 24] {
+        let (pair, truth) = linked_file(300, num_moved, 3);
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let starts = [
+            Permutation::identity(300),
+            truth.clone(),
+            Permutation::random_sparse(300, 60, &mut rng),
+        ];
+        let found = starts.map(|start| ModeSearch::default().find(&start, &pair, &prior));
+        let expected = objective(&truth, &pair, &prior);
+        for mode in found {
+            assert!(mode.objective >= expected - 1e-9, "{num_moved}");
+            assert!(mode.gap_bound < 0.5, "{num_moved}: {}", mode.gap_bound);
+            assert_eq!(mode.permutation.num_moved() > 0, num_moved > 0);
         }
     }
 }

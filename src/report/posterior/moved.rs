@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::grid_around;
 use crate::diagnostics::density;
 use crate::fit::prior_kind;
-use crate::permutation::{LinkFacts, LinkSpace, Prior, log_gamma};
+use crate::permutation::{LinkFacts, LinkSpace, Prior, RatePrior, log_gamma};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::report::by_chain::{bare_axis, draws};
 use crate::report::format::{percent, significant};
@@ -26,6 +26,7 @@ pub fn picture(saved: &Saved) -> Option<Picture> {
     let rate_words = rate.as_ref().map_or("", |_| {
         " Right: the density of the mismatch rate, the probability that a row is linked wrongly."
     });
+    let no_error_words = no_error_words(saved).unwrap_or_default();
     let figure = Figure::new("Moved rows, before and after seeing the data", &words);
     let figure = figure.columns(2).panel(number);
     let has_prior = prior.is_some() || rate.is_some();
@@ -37,7 +38,7 @@ pub fn picture(saved: &Saved) -> Option<Picture> {
     };
     let of_prior = prior.map_or("", |_| ", and what the prior thought of it");
     let caption = format!(
-        "How many rows a draw links elsewhere: the share of draws with each number{of_prior}.{rate_words} {words}"
+        "How many rows a draw links elsewhere: the share of draws with each number{of_prior}.{rate_words}{no_error_words} {words}"
     );
     Some(Picture::new(&figure, caption))
 }
@@ -148,18 +149,37 @@ fn number_words(saved: &Saved, prior: Option<&[f64]>, (low, high): (usize, usize
     )
 }
 
-/// Only the beta-binomial prior has a rate.
+/// A rate of exactly 0 is a point, which a density cannot show: its probability before and after the data.
+fn no_error_words(saved: &Saved) -> Option<String> {
+    let before = saved.config.permutation.prior.rate()?.no_error;
+    let rates = draws(saved, "mismatch_rate").concat();
+    if before == 0.0 || rates.is_empty() {
+        return None;
+    }
+    let zeros = rates.iter().filter(|rate| **rate == 0.0).count();
+    Some(format!(
+        " That the linkage made no error at all had a probability of {} before the data and has {} after.",
+        percent(before),
+        percent(zeros as f64 / rates.len() as f64)
+    ))
+}
+
+/// Only the beta-binomial prior has a rate. Draws and prior are those of rates above 0.
 fn rate_panel(saved: &Saved) -> Option<Panel> {
-    let (a, b) = saved.config.permutation.prior.rate()?;
-    let pooled = draws(saved, "mismatch_rate").concat();
-    let around = grid_around(&pooled, NUM_POINTS)?;
+    let RatePrior { a, b, no_error } = saved.config.permutation.prior.rate()?;
+    let mut rates = draws(saved, "mismatch_rate").concat();
+    let num_draws = rates.len() as f64;
+    rates.retain(|rate| *rate > 0.0);
+    let share = rates.len() as f64 / num_draws;
+    let around = grid_around(&rates, NUM_POINTS)?;
     let (low, high) = (around[0].max(0.0), around[NUM_POINTS - 1].min(1.0));
     let grid = crate::diagnostics::grid(low, high, NUM_POINTS);
-    let posterior = reflected_density(&pooled, &grid)?;
+    let mut posterior = reflected_density(&rates, &grid)?;
+    posterior.iter_mut().for_each(|height| *height *= share);
     let highest = posterior.iter().copied().fold(0.0, f64::max);
-    let log_beta = log_gamma(a) + log_gamma(b) - log_gamma(a + b);
+    let log_scale = log_gamma(a + b) - log_gamma(a) - log_gamma(b) + (-no_error).ln_1p();
     let prior =
-        |rate: f64| ((a - 1.0) * rate.ln() + (b - 1.0) * (1.0 - rate).ln() - log_beta).exp();
+        |rate: f64| ((a - 1.0) * rate.ln() + (b - 1.0) * (1.0 - rate).ln() + log_scale).exp();
     // The ends are left out, where 0 times the logarithm of 0 would stand for a = 1.
     let line: Vec<(f64, f64)> = grid
         .iter()
@@ -198,9 +218,9 @@ mod tests {
     fn the_prior_is_that_of_the_links_that_were_possible() {
         let free = Saved::example(&[50, 50], 2).with_links(10);
         let caption = picture(&free).unwrap().caption;
-        // Beta(1, 1) over ten rows, without the case of one: 10/11 of the mass, and 54/11 of its mean.
+        // With probability one half none; otherwise Beta(1, 9) over ten rows, without the case of one: its mean is 1.
         assert!(
-            caption.contains("The prior expected 5.40 of 10 rows to be moved"),
+            caption.contains("The prior expected 0.500 of 10 rows to be moved"),
             "{caption}"
         );
         let mut known = free.with_known();
@@ -213,6 +233,27 @@ mod tests {
         let caption = picture(&known).unwrap().caption;
         assert!(
             caption.contains(" rows that can move to be moved"),
+            "{caption}"
+        );
+    }
+
+    #[test]
+    fn a_rate_of_zero_is_said_in_words() {
+        let mut saved = Saved::example(&[50, 50], 2).with_links(10);
+        let caption = picture(&saved).unwrap().caption;
+        let words = "no error at all had a probability of 50 % before the data and has 0 % after.";
+        assert!(caption.contains(words), "{caption}");
+        saved.config.permutation.prior = crate::config::Prior::BetaBinomial {
+            a: 1.0,
+            b: 1.0,
+            no_error: 0.0,
+            audit: None,
+        };
+        let caption = picture(&saved).unwrap().caption;
+        assert!(!caption.contains("no error"), "{caption}");
+        // Beta(1, 1) over ten rows, without the case of one: 10/11 of the mass, and 54/11 of its mean.
+        assert!(
+            caption.contains("The prior expected 5.40 of 10 rows to be moved"),
             "{caption}"
         );
     }
