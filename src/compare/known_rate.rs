@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 
 use super::{CompareError, Estimate, has_coefficients};
-use crate::baseline::{KnownRate, beta_rates, one_rate};
-use crate::config::{Config, Family, Prior, ResponseKind, Update};
+use crate::baseline::{KnownRate, one_rate};
+use crate::config::{Config, Family, ResponseKind, Update};
 use crate::data::Dataset;
 use crate::permutation::LinkSpace;
 
@@ -58,7 +58,7 @@ impl<'a> KnownRateBaseline<'a> {
             data,
             rates: match permutation.update {
                 Update::None => None,
-                _ => prior_rates(permutation.prior),
+                _ => permutation.prior.rate_grid(),
             },
         })
     }
@@ -109,11 +109,6 @@ impl<'a> KnownRateBaseline<'a> {
             })
             .collect()
     }
-}
-
-/// The distribution of the rate that a prior expects.
-fn prior_rates(prior: Prior) -> Option<Vec<(f64, f64)>> {
-    prior.rate().map(|(a, b)| beta_rates(a, b))
 }
 
 /// Writes known_rate.csv into the output folder of a fit.

@@ -61,7 +61,11 @@ impl Planting {
             let rate = num_wrong as f64 / num_rows as f64;
             let law = Binomial::new(checked as u64, rate).expect("a share is a probability");
             let wrong = law.sample(&mut rng) as usize;
-            Audit { checked, wrong }
+            Audit {
+                checked,
+                wrong,
+                weight: 1.0,
+            }
         });
         let moved = |responses: &[f64]| pi.iter().map(|&home| responses[home]).collect();
         data.response = moved(&unharmed.response);

@@ -111,9 +111,12 @@ impl TaskData {
     /// The prior of a fit that knows of the audit; a prior without a rate has no use for it.
     pub(super) fn with_audit(&self, prior: Prior) -> Prior {
         match (prior, self.audit) {
-            (Prior::BetaBinomial { a, b, .. }, audit @ Some(_)) => {
-                Prior::BetaBinomial { a, b, audit }
-            }
+            (Prior::BetaBinomial { a, b, no_error, .. }, audit @ Some(_)) => Prior::BetaBinomial {
+                a,
+                b,
+                no_error,
+                audit,
+            },
             (prior, _) => prior,
         }
     }
