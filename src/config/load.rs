@@ -462,6 +462,8 @@ mod tests {
             "trajectory",
             "init",
             "standardise",
+            "priors",
+            "outcome",
             "output",
             "versions",
         ] {
