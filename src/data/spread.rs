@@ -14,41 +14,57 @@ const NEGLIGIBLE: f64 = 1e-13;
 impl Spread {
     /// Mean and standard deviation.
     pub fn around_mean(values: impl Iterator<Item = f64> + Clone) -> Spread {
-        let (largest, count) = largest(values.clone());
-        let scaled = values.map(|value| value / largest);
-        let mut centre = scaled.clone().sum::<f64>() / count;
+        let column = Column::new(values.clone());
+        let scaled = values.map(|value| value / column.unit);
+        let mut centre = scaled.clone().sum::<f64>() / column.count;
         // A second pass: the error of the first is not small beside the spread of a column far from zero.
-        centre += scaled.clone().map(|value| value - centre).sum::<f64>() / count;
-        let square = scaled.map(|value| (value - centre).powi(2)).sum::<f64>() / count;
+        centre += scaled.clone().map(|value| value - centre).sum::<f64>() / column.count;
+        let square = scaled.map(|value| (value - centre).powi(2)).sum::<f64>() / column.count;
         Spread {
-            centre: centre * largest,
-            size: positive(largest, square.sqrt()),
+            centre: centre * column.unit,
+            size: column.size(square.sqrt()),
         }
     }
 
     /// The root mean square, around zero.
     pub fn around_zero(values: impl Iterator<Item = f64> + Clone) -> Spread {
-        let (largest, count) = largest(values.clone());
-        let square = values.map(|value| (value / largest).powi(2)).sum::<f64>() / count;
+        let column = Column::new(values.clone());
+        let square = values
+            .map(|value| (value / column.unit).powi(2))
+            .sum::<f64>()
+            / column.count;
         Spread {
             centre: 0.0,
-            size: positive(largest, square.sqrt()),
+            size: column.size(square.sqrt()),
         }
     }
 }
 
-/// The largest absolute value, which keeps squares from overflowing, and the number of values.
-fn largest(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
-    let largest = values.clone().fold(0.0, |max: f64, v| max.max(v.abs()));
-    let largest = if largest > 0.0 { largest } else { 1.0 };
-    (largest, values.count().max(1) as f64)
+struct Column {
+    count: f64,
+    /// The largest absolute value, or 1.
+    largest: f64,
+    /// A power of two near it: divided by this, values neither overflow when squared nor lose digits.
+    unit: f64,
 }
 
-fn positive(largest: f64, share: f64) -> f64 {
-    if share > NEGLIGIBLE {
-        (largest * share).max(f64::MIN_POSITIVE)
-    } else {
-        largest
+impl Column {
+    fn new(values: impl Iterator<Item = f64> + Clone) -> Column {
+        let largest = values.clone().fold(0.0, |max: f64, v| max.max(v.abs()));
+        let largest = if largest > 0.0 { largest } else { 1.0 };
+        Column {
+            count: values.count().max(1) as f64,
+            largest,
+            unit: largest.log2().floor().exp2(),
+        }
+    }
+
+    fn size(&self, in_units: f64) -> f64 {
+        if in_units > NEGLIGIBLE {
+            (self.unit * in_units).max(f64::MIN_POSITIVE)
+        } else {
+            self.largest
+        }
     }
 }
 

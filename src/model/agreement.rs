@@ -260,3 +260,37 @@ pub fn check_agreement(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_compared_at_the_size_of_what_was_subtracted() {
+        let prior = -1e13;
+        let log_density = |alpha: f64, log_lik: f64| Rounded::exact(alpha * log_lik + prior);
+        let log_lik = |value: f64| {
+            log_density(1.0, value)
+                .minus(log_density(0.5, value))
+                .times(2.0)
+        };
+        let change = log_lik(-812.337).minus(log_lik(-455.129));
+        let expected = Rounded::exact(-812.337).minus(Rounded::exact(-455.129));
+        // The prior has eaten the digits behind the third.
+        let error = (change.value - expected.value).abs();
+        assert!(error > 1e-8 * 812.337, "{error}");
+        assert!(change.agrees_with(expected, 812.337));
+        let wrong = Rounded::exact(-812.337).minus(Rounded::exact(-440.129));
+        assert!(!change.agrees_with(wrong, 812.337));
+        // Without the prior every digit counts.
+        let near = Rounded::exact(1e-6).minus(Rounded::exact(0.0));
+        assert!(!near.agrees_with(Rounded::exact(0.0), 1.0));
+    }
+
+    #[test]
+    fn densities_that_overflow_on_both_sides_say_nothing() {
+        let overflow = Rounded::exact(f64::NEG_INFINITY);
+        assert!(overflow.agrees_with(overflow, f64::INFINITY));
+        assert!(!Rounded::exact(-5.0).agrees_with(Rounded::exact(5.0), 1.0));
+    }
+}

@@ -147,7 +147,7 @@ mod tests {
         let x = Array2::from_shape_fn((30, 3 - first), |(i, j)| columns(i)[j + first]);
         let names = [INTERCEPT, "large", "small"].map(String::from);
         let data = Dataset::new(names[first..].to_vec(), x, vec![0.0; 30]);
-        Standardised::of_columns(1..4 - first, &data, &[250.0])
+        Standardised::of_columns(1..4 - first, &data, &[2.5])
     }
 
     /// A parabola of theta, for which central differences are exact, and its gradient.

@@ -87,7 +87,10 @@ fn scaled(kind: ResponseKind, data: &Dataset, response: &[f64]) -> OfResponse {
             match (data.has_intercept(), j) {
                 (true, 0) => (linear.centre, WIDTH * linear.size),
                 (true, _) => (0.0, WIDTH * linear.size / Spread::around_mean(values).size),
-                (false, _) => (0.0, WIDTH * reach(linear) / Spread::around_zero(values).size),
+                (false, _) => (
+                    0.0,
+                    WIDTH * reach(linear) / Spread::around_zero(values).size,
+                ),
             }
         })
         .map(|(location, scale)| (location, positive(scale)))
@@ -231,7 +234,8 @@ mod tests {
             &[0.1, 0.1, 0.1],
         ];
         for kind in kinds {
-            for y in responses {
+            let possible = |y: &&[f64]| y.iter().all(|y| kind.allows(*y));
+            for y in responses.into_iter().filter(possible) {
                 for x in predictors {
                     for intercept in [true, false] {
                         let data = data(&[&ones, x], intercept, y);

@@ -280,12 +280,7 @@ fn coefficients(entries: &Map<String, Value>, data: &Dataset, centre: &[f64]) ->
     lines
 }
 
-fn scales(
-    parameter: &str,
-    label: &str,
-    entry: Option<&Value>,
-    data: &Dataset,
-) -> Vec<PriorLine> {
+fn scales(parameter: &str, label: &str, entry: Option<&Value>, data: &Dataset) -> Vec<PriorLine> {
     let scales = numbers(entry).into_iter().enumerate();
     let responses = data.response_names.as_deref();
     scales

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::StudyError;
 use super::axes::{Point, expand, label};
 use crate::baseline::Baseline;
-use crate::config::{self, Check, Config, ConfigError, load_value, typed};
+use crate::config::{self, Check, Config, ConfigError, Priors, load_value, typed};
 use crate::simulate::{Design, Settings, SimulateError, simulate};
 use crate::stan::shipped_names;
 
@@ -77,6 +77,9 @@ struct RawStudy {
     #[serde(default = "twenty")]
     repeats: usize,
     data: Map<String, Value>,
+    /// Under the model of each method.
+    #[serde(default)]
+    model: Map<String, Value>,
     #[serde(default)]
     sampler: Map<String, Value>,
     methods: Map<String, Value>,
@@ -108,7 +111,7 @@ struct RawMethod {
     tau: Option<f64>,
     #[serde(default)]
     links: LinksUsed,
-    model: Option<Value>,
+    model: Option<Map<String, Value>>,
     temperature: Option<Value>,
     permutation: Option<Value>,
     sampler: Option<Map<String, Value>>,
@@ -132,7 +135,11 @@ impl Study {
         let value = load_value(file, settings)?;
         let raw: RawStudy = typed(&value, file)?;
         let check = Check { file };
-        let reader = Reader { file, check };
+        let reader = Reader {
+            file,
+            check,
+            model: &raw.model,
+        };
         reader.check.that(
             raw.repeats >= 1,
             "repeats",
@@ -241,6 +248,8 @@ struct Wrapped {
 struct Reader<'a> {
     file: &'a Path,
     check: Check<'a>,
+    /// What the study says of every method's model.
+    model: &'a Map<String, Value>,
 }
 
 impl Reader<'_> {
@@ -299,7 +308,7 @@ impl Reader<'_> {
         let identity = json!({
             "data": settings,
             "links": links,
-            "estimator": identity_of(&estimator, &choice.value, &all),
+            "estimator": self.identity_of(&estimator, &choice.value, &all),
         });
         let varied = data.axes.iter().chain(&choice.axes).cloned().collect();
         let cell = Cell {
@@ -357,10 +366,13 @@ impl Reader<'_> {
         let path = format!("{place}.tau");
         let rule = "a fit has it in model.family; remove it";
         self.check.that(raw.tau.is_none(), &path, "given", rule)?;
-        let (stan, family) = design.model();
-        let model = raw
-            .model
-            .unwrap_or_else(|| json!({"stan": stan, "family": family}));
+        let mut model = self.model.clone();
+        model.extend(raw.model.unwrap_or_default());
+        if !model.contains_key("stan") {
+            let (stan, family) = design.model();
+            model.insert("stan".into(), json!(stan));
+            model.entry("family").or_insert(json!(family));
+        }
         let mut fit = json!({"model": model});
         let given = [
             ("temperature", raw.temperature),
@@ -375,25 +387,39 @@ impl Reader<'_> {
         self.config(sampler, fit)
             .map_err(|error| error.inside(place))
     }
+
+    /// A path of a program stays as typed, so that a study can move; seeds and places are not the cell's.
+    fn identity_of(&self, estimator: &Estimator, typed: &Value, resolved: &Value) -> Value {
+        let Estimator::Fit(config) = estimator else {
+            return typed.clone();
+        };
+        let mut sampler = resolved["sampler"].clone();
+        if let Some(sampler) = sampler.as_object_mut() {
+            sampler.shift_remove("seed");
+        }
+        let mut model = self.model.clone();
+        model.extend(typed["model"].as_object().cloned().unwrap_or_default());
+        let model = match model.contains_key("stan") {
+            true => Value::Object(model),
+            false => resolved["model"].clone(),
+        };
+        json!({
+            "model": model_identity(model, config.model.priors),
+            "family": config.model.family(),
+            "temperature": resolved["temperature"],
+            "permutation": resolved["permutation"],
+            "sampler": sampler,
+        })
+    }
 }
 
-/// A path of a program stays as typed, so that a study can move; seeds and places are not the cell's.
-fn identity_of(estimator: &Estimator, typed: &Value, resolved: &Value) -> Value {
-    match estimator {
-        Estimator::Baseline(_) => typed.clone(),
-        Estimator::Fit(config) => {
-            let mut sampler = resolved["sampler"].clone();
-            if let Some(sampler) = sampler.as_object_mut() {
-                sampler.shift_remove("seed");
-            }
-            let model = typed.get("model").unwrap_or(&resolved["model"]);
-            json!({
-                "model": model,
-                "family": config.model.family(),
-                "temperature": resolved["temperature"],
-                "permutation": resolved["permutation"],
-                "sampler": sampler,
-            })
+/// The paper's priors go without saying, as they did when there were no others: seeds of studies with them stay the same.
+fn model_identity(mut model: Value, priors: Priors) -> Value {
+    if let Some(entries) = model.as_object_mut() {
+        entries.shift_remove("priors");
+        if priors != Priors::Paper {
+            entries.insert("priors".into(), json!(priors));
         }
     }
+    model
 }
