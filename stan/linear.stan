@@ -22,8 +22,9 @@ parameters {
   vector[N] y;
 }
 model {
-  // beta where the predictors are at their means: then the intercept is the response expected there.
-  append_row(beta[1] + X_centre * beta, beta[2:D]) ~ normal(beta_location, beta_scale);
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the response expected there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
   sigma2 ~ normal(0, sigma2_scale);
   target += alpha * normal_id_glm_lpdf(y | X, 0, beta, sqrt(sigma2));
 }

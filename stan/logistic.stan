@@ -22,8 +22,9 @@ parameters {
 }
 model {
   vector[N] eta = X * beta;        // log odds of a 1
-  // beta where the predictors are at their means: then the intercept is the log odds there.
-  append_row(beta[1] + X_centre * beta, beta[2:D]) ~ normal(beta_location, beta_scale);
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the log odds there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
   target += alpha * (dot_product(y, eta) - sum(log1p_exp(eta)));
 }
 generated quantities {

@@ -30,8 +30,9 @@ parameters {
 }
 model {
   vector[N] mu = X * beta;
-  // beta where the predictors are at their means: then the intercept is the response expected there.
-  append_row(beta[1] + X_centre * beta, beta[2:D]) ~ normal(beta_location, beta_scale);
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the response expected there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
   sigma2 ~ normal(0, sigma2_scale);
   sigma_f2 ~ normal(0, sigma_f2_scale);
   for (i in 1:N) {

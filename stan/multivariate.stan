@@ -34,8 +34,9 @@ parameters {
   matrix[N, K] y;
 }
 model {
-  // beta where the predictors are at their means: then the intercept is the responses expected there.
-  to_vector(append_row(beta[1] + X_centre * beta, beta[2:D])) ~ normal(to_vector(beta_location), to_vector(beta_scale));
+  matrix[D, K] centred = beta;     // of predictors measured from their means: the intercepts are the responses expected there
+  centred[1] += X_centre * beta;
+  to_vector(centred) ~ normal(to_vector(beta_location), to_vector(beta_scale));
   sigma2 ~ normal(0, sigma2_scale);
   L ~ lkj_corr_cholesky(1);
   target += alpha * sum(log_density(y, X * beta, diag_pre_multiply(sqrt(sigma2), L)));

@@ -30,8 +30,9 @@ parameters {
   vector[N] y;
 }
 model {
-  // beta where the predictors are at their means: then the intercept is the log of the mean there.
-  append_row(beta[1] + X_centre * beta, beta[2:D]) ~ normal(beta_location, beta_scale);
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the log of the mean there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
   phi ~ gamma(2, 0.1);
   target += alpha * sum(log_kernel(y, X * beta, phi));
 }

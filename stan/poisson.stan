@@ -22,8 +22,9 @@ parameters {
 }
 model {
   vector[N] eta = X * beta;        // log of the mean
-  // beta where the predictors are at their means: then the intercept is the log of the mean there.
-  append_row(beta[1] + X_centre * beta, beta[2:D]) ~ normal(beta_location, beta_scale);
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the log of the mean there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
   // Without sum(lgamma(y + 1)), which neither links nor parameters change.
   target += alpha * (dot_product(y, eta) - sum(exp(eta)));
 }

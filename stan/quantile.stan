@@ -33,8 +33,9 @@ parameters {
   vector[N] y;
 }
 model {
-  // beta where the predictors are at their means: then the intercept is the quantile there.
-  append_row(beta[1] + X_centre * beta, beta[2:D]) ~ normal(beta_location, beta_scale);
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the quantile there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
   sigma ~ normal(0, sigma_scale);
   target += alpha * asymmetric_laplace_lpdf(y | X * beta, sigma, tau);
 }

@@ -24,8 +24,9 @@ parameters {
   vector[N] y;
 }
 model {
-  // beta where the predictors are at their means: then the intercept is the response expected there.
-  append_row(beta[1] + X_centre * beta, beta[2:D]) ~ normal(beta_location, beta_scale);
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the response expected there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
   sigma ~ normal(0, sigma_scale);
   target += alpha * student_t_lpdf(y | nu, X * beta, sigma);
 }

@@ -11,8 +11,7 @@ use serde_json::json;
 
 const LINEAR: &str = include_str!("../stan/linear.stan");
 /// Its line with the prior of the coefficients.
-const PRIOR: &str =
-    "append_row(beta[1] + X_centre * beta, beta[2:D]) ~ normal(beta_location, beta_scale);";
+const PRIOR: &str = "centred ~ normal(beta_location, beta_scale);";
 
 /// The library's path, which the last line of `compile` ends with.
 fn library(stdout: &str) -> PathBuf {
