@@ -73,6 +73,7 @@ impl Run<'_> {
         let mut stan_rng = self.model.rng(rng.next_u32())?;
         let theta = initial_values(
             self.model,
+            self.coordinates,
             self.config,
             self.data,
             id,
@@ -177,7 +178,7 @@ impl Run<'_> {
                 Trajectory::Static => "static",
             },
             dense_metric: sampler.metric == Metric::Dense,
-            standardised: sampler.standardise,
+            standardised: self.coordinates.is_some(),
             seed: sampler.seed,
             chain,
             data_file: self.config.data.label(),

@@ -10,6 +10,11 @@ data {
   int<lower=1> D;                  // columns of X, the intercept included
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
+  // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
+  row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
+  vector[D] beta_location;
+  vector<lower=0>[D] beta_scale;
+  real<lower=0> sigma2_scale;
 }
 parameters {
   vector[D] beta;
@@ -17,7 +22,9 @@ parameters {
   vector[N] y;
 }
 model {
-  beta ~ normal(0, sqrt(1000));
-  sigma2 ~ normal(0, sqrt(1000));
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the response expected there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
+  sigma2 ~ normal(0, sigma2_scale);
   target += alpha * normal_id_glm_lpdf(y | X, 0, beta, sqrt(sigma2));
 }

@@ -11,6 +11,10 @@ data {
   int<lower=1> D;                  // columns of X, the intercept included
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
+  // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
+  row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
+  vector[D] beta_location;
+  vector<lower=0>[D] beta_scale;
 }
 parameters {
   vector[D] beta;
@@ -18,7 +22,9 @@ parameters {
 }
 model {
   vector[N] eta = X * beta;        // log odds of a 1
-  beta ~ normal(0, 2.5);
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the log odds there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
   target += alpha * (dot_product(y, eta) - sum(log1p_exp(eta)));
 }
 generated quantities {

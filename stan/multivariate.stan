@@ -21,6 +21,11 @@ data {
   int<lower=1> K;                  // responses
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
+  // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
+  row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
+  matrix[D, K] beta_location;
+  matrix<lower=0>[D, K] beta_scale;
+  vector<lower=0>[K] sigma2_scale;
 }
 parameters {
   matrix[D, K] beta;               // beta[d, k]: coefficient of column d of X for response k
@@ -29,8 +34,10 @@ parameters {
   matrix[N, K] y;
 }
 model {
-  to_vector(beta) ~ normal(0, sqrt(1000));
-  sigma2 ~ normal(0, sqrt(1000));
+  matrix[D, K] centred = beta;     // of predictors measured from their means: the intercepts are the responses expected there
+  centred[1] += X_centre * beta;
+  to_vector(centred) ~ normal(to_vector(beta_location), to_vector(beta_scale));
+  sigma2 ~ normal(0, sigma2_scale);
   L ~ lkj_corr_cholesky(1);
   target += alpha * sum(log_density(y, X * beta, diag_pre_multiply(sqrt(sigma2), L)));
 }

@@ -19,6 +19,10 @@ data {
   int<lower=1> D;                  // columns of X, the intercept included
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
+  // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
+  row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
+  vector[D] beta_location;
+  vector<lower=0>[D] beta_scale;
 }
 parameters {
   vector[D] beta;
@@ -26,7 +30,9 @@ parameters {
   vector[N] y;
 }
 model {
-  beta ~ normal(0, 5);
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the log of the mean there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
   phi ~ gamma(2, 0.1);
   target += alpha * sum(log_kernel(y, X * beta, phi));
 }

@@ -12,6 +12,11 @@ data {
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
   real<lower=0> nu;                // degrees of freedom
+  // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
+  row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
+  vector[D] beta_location;
+  vector<lower=0>[D] beta_scale;
+  real<lower=0> sigma_scale;
 }
 parameters {
   vector[D] beta;
@@ -19,7 +24,9 @@ parameters {
   vector[N] y;
 }
 model {
-  beta ~ normal(0, sqrt(1000));
-  sigma ~ normal(0, sqrt(1000));
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the response expected there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
+  sigma ~ normal(0, sigma_scale);
   target += alpha * student_t_lpdf(y | nu, X * beta, sigma);
 }

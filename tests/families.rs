@@ -63,6 +63,8 @@ fn project(folder: &Path, y: &[f64], model: Value, others: &Value) -> Config {
         format!("x,y\n{}", rows.collect::<String>()),
     )
     .unwrap();
+    let mut model = model;
+    model["priors"] = json!("paper");
     let mut settings = json!({
         "model": model,
         "data": {"file": "data.csv", "response": "y", "predictors": ["x"], "intercept": false},

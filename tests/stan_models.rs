@@ -22,7 +22,12 @@ const ALPHA: f64 = 0.7;
 
 fn linear_data() -> String {
     let x: Vec<[f64; 2]> = rows().iter().map(|(x, _)| [1.0, *x]).collect();
-    json!({"N": x.len(), "D": 2, "X": x, "alpha": ALPHA}).to_string()
+    let sd = 1000f64.sqrt();
+    json!({
+        "N": x.len(), "D": 2, "X": x, "alpha": ALPHA,
+        "X_centre": [0, 0], "beta_location": [0, 0], "beta_scale": [sd, sd], "sigma2_scale": sd
+    })
+    .to_string()
 }
 
 fn response() -> Vec<f64> {

@@ -50,6 +50,20 @@ impl fmt::Display for Family {
     }
 }
 
+/// Where the numbers of the shipped programs' priors come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Priors {
+    /// Weak priors in the units of the file: slopes normal(0, 2.5 sd(y) / sd(x)), the intercept at the means of the
+    /// predictors normal(mean(y), 2.5 sd(y)), the error variance half-normal with scale 2.5 var(y); on a log or log odds
+    /// scale slopes normal(0, 2.5 / sd(x)).
+    #[default]
+    Scaled,
+    /// The paper's: normal(0, sqrt(1000)) for coefficients and error scale, whatever the units; on a log scale
+    /// normal(0, 5), for log odds normal(0, 2.5).
+    Paper,
+}
+
 /// The prior on which links are wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]

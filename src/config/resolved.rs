@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 
 use super::check::Check;
 use super::raw::RawConfig;
-use super::{ConfigError, Data, Family, Init, Prior, Sampler, Temperature, Update};
+use super::{
+    ConfigError, Data, Family, Init, Prior, Priors, ResponseKind, Sampler, Temperature, Update,
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Config {
@@ -29,6 +31,10 @@ pub struct Model {
     pub response: String,
     /// As typed; see `Model::family`.
     pub family: Option<Family>,
+    pub priors: Priors,
+    /// As typed; see `Model::response_kind`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<ResponseKind>,
     /// Further entries for the Stan data block.
     pub data: Map<String, Value>,
 }
@@ -122,6 +128,8 @@ impl Config {
                 stan,
                 response: raw.model.response,
                 family: raw.model.family,
+                priors: raw.model.priors,
+                outcome: raw.model.outcome,
                 data: raw.model.data,
             },
             data,
@@ -186,7 +194,7 @@ mod tests {
         let config = resolved(&minimal(), &[]).unwrap();
         let expected = json!({
             "name": "wages",
-            "model": {"stan": "linear", "response": "y", "family": null, "data": {}},
+            "model": {"stan": "linear", "response": "y", "family": null, "priors": "scaled", "data": {}},
             "data": {
                 "file": "/project/wages.csv", "response": "log_wage", "predictors": ["educ", "exper"],
                 "intercept": true, "reference": {}, "missing": "error", "id": null, "block": null, "safe": null,
@@ -200,7 +208,7 @@ mod tests {
             "sampler": {
                 "chains": 4, "warmup": 1000, "draws": 1000, "thin": 1, "seed": 1, "target_accept": 0.8,
                 "max_depth": 10, "metric": "dense", "trajectory": "nuts", "init": "auto",
-                "standardise": false
+                "standardise": null
             },
             "output": "/project/out/wages"
         });
@@ -214,7 +222,7 @@ mod tests {
             "name": "wages 2",
             "model": {
                 "stan": "models/mine.stan", "response": "w", "data": {"K": 3, "knots": [0.1, [1e-3]]},
-                "family": {"name": "student_t", "nu": 5.5}
+                "family": {"name": "student_t", "nu": 5.5}, "priors": "paper", "outcome": "positive"
             },
             "data": {
                 "file": "../data/wages.csv", "response": "log_wage", "predictors": ["educ"],

@@ -87,7 +87,11 @@ impl Prepared {
         clear_output(output)?;
         write(&output.join("config.json"), &self.resolved_config())?;
         write_text(&output.join("model.stan"), &self.program)?;
-        let summary = serde_json::to_value(DataSummary::new(&self.data, self.prior.space()));
+        let summary = DataSummary {
+            priors: Some(self.priors.clone()),
+            ..DataSummary::new(&self.data, self.prior.space())
+        };
+        let summary = serde_json::to_value(summary);
         write(&output.join("data.json"), &summary.expect("plain JSON"))?;
         let start = Instant::now();
         let run = Run {
@@ -123,6 +127,7 @@ impl Prepared {
             .iter()
             .filter_map(|outcome| Some((outcome.chain, outcome.drift?)));
         findings.extend(summary::drift_findings(drifts));
+        findings.extend(summary::prior_findings(Some(&self.priors), &rows));
         let interrupted = outcomes.len() < self.config.sampler.chains
             || outcomes.iter().any(|outcome| outcome.interrupted);
         let path = output.join("summary.csv");

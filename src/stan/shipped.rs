@@ -80,14 +80,14 @@ const MODELS: &[ShippedModel] = &[
     ShippedModel {
         name: "negative_binomial",
         stan: include_str!("../../stan/negative_binomial.stan"),
-        model: r#"{"family": {"name": "stan"}}"#,
+        model: r#"{"family": {"name": "stan"}, "outcome": "count"}"#,
         permutation: RELINKED,
         example: simulated(include_str!("../../configs/data/negative_binomial.csv")),
     },
     ShippedModel {
         name: "gamma",
         stan: include_str!("../../stan/gamma.stan"),
-        model: r#"{"family": {"name": "stan"}}"#,
+        model: r#"{"family": {"name": "stan"}, "outcome": "positive"}"#,
         permutation: RELINKED,
         example: simulated(include_str!("../../configs/data/gamma.csv")),
     },
@@ -180,9 +180,11 @@ mod tests {
             let shipped = config::Model {
                 stan: config::ModelSource::Shipped(model.name.into()),
                 family: None,
+                outcome: None,
                 ..config.model.clone()
             };
             assert_eq!(config.model.family(), shipped.family());
+            assert_eq!(config.model.response_kind(), shipped.response_kind());
             let relinks = config.permutation.update != Update::None;
             assert_eq!(relinks, model.name != "mean_shift");
             if model.name == "mean_shift" {

@@ -10,6 +10,7 @@ use super::StudyError;
 use super::answers::Answer;
 use super::axes::{Point, expand, label};
 use super::file_design::{FileDesign, file_points, is_file_design};
+use super::identity::identity_of;
 use super::known_rate::{RateKnown, RawAudit};
 use crate::baseline::Baseline;
 use crate::config::{
@@ -98,6 +99,9 @@ struct RawStudy {
     #[serde(default = "twenty")]
     repeats: usize,
     data: Map<String, Value>,
+    /// Under the model of each method.
+    #[serde(default)]
+    model: Map<String, Value>,
     #[serde(default)]
     sampler: Map<String, Value>,
     methods: Map<String, Value>,
@@ -131,7 +135,7 @@ struct RawMethod {
     audit: Option<RawAudit>,
     #[serde(default)]
     links: LinksUsed,
-    model: Option<Value>,
+    model: Option<Map<String, Value>>,
     temperature: Option<Value>,
     permutation: Option<Value>,
     sampler: Option<Map<String, Value>>,
@@ -199,7 +203,11 @@ impl Study {
         let value = load_value(file, settings)?;
         let raw: RawStudy = typed(&value, file)?;
         let check = Check { file };
-        let reader = Reader { file, check };
+        let reader = Reader {
+            file,
+            check,
+            model: &raw.model,
+        };
         reader.check.that(
             raw.repeats >= 1,
             "repeats",
@@ -305,6 +313,8 @@ struct Wrapped {
 struct Reader<'a> {
     file: &'a Path,
     check: Check<'a>,
+    /// What the study says of every method's model.
+    model: &'a Map<String, Value>,
 }
 
 impl Reader<'_> {
@@ -397,7 +407,7 @@ impl Reader<'_> {
         let identity = json!({
             "data": data.identity(),
             "links": links,
-            "estimator": identity_of(&estimator, &choice.value, &all),
+            "estimator": identity_of(&estimator, self.model, &choice.value, &all),
         });
         let varied = point.axes.iter().chain(&choice.axes).cloned().collect();
         let cell = Cell {
@@ -490,10 +500,13 @@ impl Reader<'_> {
             let rule = "a fit has it in permutation.prior; remove it";
             self.check.that(!given, &path, "given", rule)?;
         }
-        let (stan, family) = data.model();
-        let model = raw
-            .model
-            .unwrap_or_else(|| json!({"stan": stan, "family": family}));
+        let mut model = self.model.clone();
+        model.extend(raw.model.unwrap_or_default());
+        if !model.contains_key("stan") {
+            let (stan, family) = data.model();
+            model.insert("stan".into(), json!(stan));
+            model.entry("family").or_insert(json!(family));
+        }
         let mut fit = json!({"model": model});
         let given = [
             ("temperature", raw.temperature),
@@ -531,32 +544,5 @@ impl Reader<'_> {
         let twice = own_audit && file.planting.num_audited.is_some();
         let rule = "`data.audit` gives one of its own to every repeat; remove one of the two";
         self.check.that(!twice, &path, "given", rule)
-    }
-}
-
-/// A path of a program stays as typed, so that a study can move; seeds and places are not the cell's.
-fn identity_of(estimator: &Estimator, typed: &Value, resolved: &Value) -> Value {
-    match estimator {
-        Estimator::Baseline(_) | Estimator::KnownRate(_) => typed.clone(),
-        Estimator::Fit(config) => {
-            let mut sampler = resolved["sampler"].clone();
-            if let Some(sampler) = sampler.as_object_mut() {
-                sampler.shift_remove("seed");
-            }
-            // Studies from before this key had no probability of no error: without one, their seeds stay.
-            let mut permutation = resolved["permutation"].clone();
-            if permutation["prior"]["no_error"] == json!(0.0) {
-                let prior = permutation["prior"].as_object_mut();
-                prior.expect("it has a key").shift_remove("no_error");
-            }
-            let model = typed.get("model").unwrap_or(&resolved["model"]);
-            json!({
-                "model": model,
-                "family": config.model.family(),
-                "temperature": resolved["temperature"],
-                "permutation": permutation,
-                "sampler": sampler,
-            })
-        }
     }
 }

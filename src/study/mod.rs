@@ -9,6 +9,7 @@ mod collect;
 mod config;
 mod file_design;
 mod files;
+mod identity;
 mod known_rate;
 mod measure;
 mod metrics;
