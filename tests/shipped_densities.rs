@@ -30,7 +30,7 @@ fn library(name: &str) -> StanLibrary {
 /// Six rows, two columns, and the program's own entry of the data block.
 fn data(own: Option<(&str, f64)>) -> CString {
     let x: Vec<[f64; 2]> = X2.iter().map(|&x2| [1.0, x2]).collect();
-    let mut data = json!({"N": N, "D": 2, "X": x, "alpha": ALPHA});
+    let mut data = json!({"N": N, "D": 2, "X": x, "alpha": ALPHA, "weighted": 0});
     if let Some((key, value)) = own {
         data[key] = Value::from(value);
     }

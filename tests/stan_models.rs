@@ -22,7 +22,7 @@ const ALPHA: f64 = 0.7;
 
 fn linear_data() -> String {
     let x: Vec<[f64; 2]> = rows().iter().map(|(x, _)| [1.0, *x]).collect();
-    json!({"N": x.len(), "D": 2, "X": x, "alpha": ALPHA}).to_string()
+    json!({"N": x.len(), "D": 2, "X": x, "alpha": ALPHA, "weighted": 0}).to_string()
 }
 
 fn response() -> Vec<f64> {

@@ -159,6 +159,18 @@ pub enum Restart {
     Mode,
 }
 
+/// Whether the responses of moved rows inform the parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Feedback {
+    /// A moved row informs the parameters at its new place: the joint posterior of parameters and links.
+    #[default]
+    Full,
+    /// A row informs the parameters only while its link stays; a moved row has the marginal law of all responses (the row
+    /// mixture), and its links are drawn given the parameters.
+    None,
+}
+
 fn one() -> f64 {
     1.0
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Data, Family, Init, Prior, Temperature, Update};
+use super::{Data, Family, Feedback, Init, Prior, Temperature, Update};
 
 /// A fit of a regression whose rows may be linked wrongly: the model, the data, how to sample, where to write.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -80,6 +80,9 @@ pub(super) struct RawPermutation {
     pub(super) prior: Option<Prior>,
     /// How the permutation is updated in each iteration.
     pub(super) update: Update,
+    /// Whether moved rows inform the parameters; by default "none" for the shipped model `logistic`, otherwise "full".
+    /// "none" goes with the update `active_set`.
+    pub(super) feedback: Option<Feedback>,
 }
 
 /// Chains, iterations and the settings of Hamiltonian Monte Carlo.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::check::Check;
 use super::raw::RawConfig;
-use super::{ConfigError, Data, Family, Init, Prior, Sampler, Temperature, Update};
+use super::{ConfigError, Data, Family, Feedback, Init, Prior, Sampler, Temperature, Update};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Config {
@@ -38,6 +38,14 @@ pub struct Model {
 pub struct Permutation {
     pub prior: Prior,
     pub update: Update,
+    pub feedback: Feedback,
+}
+
+impl Permutation {
+    /// Whether the program is given a weight for each row: theta then sees only rows whose links stay.
+    pub fn has_weights(&self) -> bool {
+        self.feedback == Feedback::None
+    }
 }
 
 /// Where the Stan program is.
@@ -98,6 +106,7 @@ impl Config {
         check.sampler(&raw.sampler)?;
 
         let stan = check.model_source(&raw.model.stan, &folder, shipped)?;
+        let feedback = check.feedback(raw.permutation.feedback, update, &stan)?;
         let data = raw.data.with_paths_in(&folder);
         let init = match raw.sampler.init {
             Init::File(path) => Init::File(folder.join(path)),
@@ -126,7 +135,11 @@ impl Config {
             },
             data,
             temperature: raw.temperature,
-            permutation: Permutation { prior, update },
+            permutation: Permutation {
+                prior,
+                update,
+                feedback,
+            },
             sampler: Sampler {
                 init,
                 ..raw.sampler
@@ -195,7 +208,8 @@ mod tests {
             "temperature": 1.0,
             "permutation": {
                 "prior": {"name": "beta_binomial", "a": 1.0, "b": 1.0},
-                "update": {"name": "active_set"}
+                "update": {"name": "active_set"},
+                "feedback": "full"
             },
             "sampler": {
                 "chains": 4, "warmup": 1000, "draws": 1000, "thin": 1, "seed": 1, "target_accept": 0.8,

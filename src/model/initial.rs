@@ -6,6 +6,7 @@ use bridgestan::{Rng, StanLibrary};
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Map, Value, json};
 
+use super::stan_model::WEIGHT;
 use super::{ModelError, StanModel};
 use crate::baseline::{generalised, least_squares};
 use crate::config::{Config, Init, ResponseKind};
@@ -35,6 +36,9 @@ pub fn initial_values(
     };
     let mut start = |mut values: Map<String, Value>, radius: f64| {
         values.insert(config.model.response.clone(), response.clone());
+        if config.permutation.has_weights() {
+            values.insert(WEIGHT.into(), json!(vec![1.0; data.num_rows()]));
+        }
         model.initialize(&Value::Object(values).to_string(), radius, stan_rng)
     };
     let point = match &config.sampler.init {

@@ -1,6 +1,7 @@
 //! What a Stan program is to the sampler: the target of Step 1, and the pair likelihood of Step 2.
 
 mod agreement;
+mod fixed_blocks;
 mod initial;
 mod log_density;
 mod pairs;
@@ -8,6 +9,7 @@ mod response_block;
 mod stan_model;
 mod stan_pairs;
 mod standardised;
+mod weights;
 
 pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
 pub use initial::initial_values;
@@ -17,3 +19,4 @@ pub use response_block::{ModelError, ResponseShape};
 pub use stan_model::{Block, Outputs, StanModel, ThetaGivenPi};
 pub use stan_pairs::StanPairs;
 pub use standardised::Standardised;
+pub use weights::{WeightsError, check_weights};

@@ -8,7 +8,7 @@ use rand::Rng;
 use super::{Block, ModelError, Outputs, StanModel, StanPairs};
 use crate::config;
 use crate::permutation::{
-    Family, FamilyLogLik, PairLogLik, Permutation, Prior, Update, UpdateInfo,
+    Family, FamilyLogLik, LinksGivenMoved, PairLogLik, Permutation, Prior, Update, UpdateInfo,
 };
 
 /// The pair likelihood of one chain.
@@ -73,6 +73,43 @@ impl<'m> Pairs<'m> {
                 let info = update.step(pi, pairs.as_ref(), prior, rng);
                 pairs.take_error().map_or(Ok(info), Err)
             }
+        }
+    }
+
+    /// Draws where the rows that `state` moves belong, at the current theta.
+    pub fn step_given_moved(
+        &self,
+        links: &mut LinksGivenMoved,
+        state: &Permutation,
+        prior: &Prior,
+        rng: &mut impl Rng,
+    ) -> Result<(), ModelError> {
+        match self {
+            Pairs::Native(pairs) => links.step(state, &pairs.log_lik, prior, rng),
+            Pairs::Stan(pairs) => {
+                links.step(state, pairs.as_ref(), prior, rng);
+                pairs.take_error().map_or(Ok(()), Err)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn temperature(&self) -> f64 {
+        match self {
+            Pairs::Native(pairs) => pairs.log_lik.temperature(),
+            Pairs::Stan(pairs) => pairs.temperature(),
+        }
+    }
+
+    /// The untempered log density of each response at its own link.
+    pub fn own_log_densities(&self, own: &mut Vec<f64>) {
+        own.clear();
+        match self {
+            Pairs::Native(pairs) => {
+                let log_lik = &pairs.log_lik;
+                own.extend((0..log_lik.len()).map(|i| log_lik.log_density(i, i)));
+            }
+            Pairs::Stan(pairs) => own.extend_from_slice(pairs.diagonal()),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Native families: pair likelihoods of a linear predictor and, for some, a scale, in O(n) memory.
 
+use super::marginal::Marginal;
 use super::pair::{Locations, PairLogLik};
 use super::special::log_gamma;
 use std::f64::consts::PI;
@@ -112,6 +113,15 @@ impl Family {
         !matches!(self, Self::StudentT { .. })
     }
 
+    /// The law of a response of which nothing is known but the file.
+    pub fn marginal(self) -> Marginal {
+        match self {
+            Self::Poisson => Marginal::Count,
+            Self::Logistic => Marginal::ZeroOne,
+            _ => Marginal::Real,
+        }
+    }
+
     fn assert_valid(self, response: &[f64]) {
         let all = |allowed: fn(f64) -> bool| response.iter().all(|&value| allowed(value));
         assert!(all(f64::is_finite), "responses must be finite");
@@ -163,7 +173,7 @@ impl FamilyLogLik {
         let of_responses = |value: &dyn Fn(f64) -> f64| -> Vec<f64> {
             response.iter().map(|&y| value(y)).collect()
         };
-        let log_marginal = log_marginal(family, &response);
+        let log_marginal = family.marginal().log_density(&response, num_rows);
         Self {
             location: of_responses(&|y| family.location(y)),
             log_base: of_responses(&|y| family.log_base(y)),
@@ -223,35 +233,6 @@ impl FamilyLogLik {
             family => family.log_kernel(response - fitted, self.precision),
         }
     }
-}
-
-/// A law with the mean and variance of all responses: rough, but it only steers proposals. Counts have a negative
-/// binomial one, 0 and 1 their frequencies, all others a normal one.
-fn log_marginal(family: Family, response: &[f64]) -> Vec<f64> {
-    let num_rows = response.len().max(1) as f64;
-    let mean = response.iter().sum::<f64>() / num_rows;
-    let squares: f64 = response.iter().map(|value| (value - mean).powi(2)).sum();
-    let variance = squares / num_rows;
-    // A constant response has no spread; any positive one keeps the density finite.
-    let sd = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    let density = |&value: &f64| match family {
-        Family::Poisson if variance > mean => log_negative_binomial(value, mean, variance),
-        Family::Poisson => {
-            Family::Poisson.log_density(value, mean.max(f64::MIN_POSITIVE).ln(), 1.0)
-        }
-        Family::Logistic if value == 1.0 => mean.ln(),
-        Family::Logistic => (1.0 - mean).ln(),
-        _ => Family::Gaussian.log_density(value, mean, sd),
-    };
-    response.iter().map(density).collect()
-}
-
-/// The log mass of a count, by the method of moments.
-fn log_negative_binomial(count: f64, mean: f64, variance: f64) -> f64 {
-    let size = mean * mean / (variance - mean);
-    log_gamma(count + size) - log_gamma(size) - log_gamma(count + 1.0)
-        + size * (size / (size + mean)).ln()
-        + count * (mean / (size + mean)).ln()
 }
 
 impl PairLogLik for FamilyLogLik {
@@ -344,10 +325,6 @@ mod tests {
         assert!((poisson - (2.1 - 0.7f64.exp() - 6.0f64.ln())).abs() < 1e-13);
         let logistic = Family::Logistic.log_density(1.0, -1.2, 1.0);
         assert!((logistic - (1.0 / (1.0 + 1.2f64.exp())).ln()).abs() < 1e-14);
-        let spread: f64 = (0..3000)
-            .map(|y| log_negative_binomial(f64::from(y), 3.0, 12.0).exp())
-            .sum();
-        assert!((spread - 1.0).abs() < 1e-10, "{spread}");
     }
 
     #[test]
