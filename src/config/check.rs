@@ -78,7 +78,11 @@ impl Check<'_> {
         match *family {
             Family::AsymmetricLaplace { tau } => self.inside_unit("model.family.tau", tau),
             Family::StudentT { nu } => self.above_zero("model.family.nu", nu),
-            Family::Gaussian | Family::Poisson | Family::Logistic | Family::Stan => Ok(()),
+            Family::Gaussian
+            | Family::Robust
+            | Family::Poisson
+            | Family::Logistic
+            | Family::Stan => Ok(()),
         }
     }
 

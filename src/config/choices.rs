@@ -27,6 +27,8 @@ pub enum Family {
         #[schemars(extend("exclusiveMinimum" = 0))]
         nu: f64,
     },
+    /// Student t around x'beta with free degrees of freedom, and a log scale that is linear in the predictors.
+    Robust,
     /// Counts with mean exp(x'beta).
     Poisson,
     /// 0 or 1, with log odds x'beta of a 1.
@@ -41,6 +43,7 @@ impl fmt::Display for Family {
             Family::Gaussian => write!(f, "gaussian"),
             Family::AsymmetricLaplace { tau } => write!(f, "asymmetric_laplace, tau = {tau}"),
             Family::StudentT { nu } => write!(f, "student_t, nu = {nu}"),
+            Family::Robust => write!(f, "robust"),
             Family::Poisson => write!(f, "poisson"),
             Family::Logistic => write!(f, "logistic"),
             Family::Stan => write!(f, "stan"),
@@ -206,6 +209,7 @@ enum FamilyName {
     Gaussian,
     AsymmetricLaplace,
     StudentT,
+    Robust,
     Poisson,
     Logistic,
     Stan,
@@ -230,6 +234,7 @@ impl<'de> Deserialize<'de> for Family {
                 let nu = needed(nu, "nu")?;
                 Ok(Family::StudentT { nu })
             }
+            FamilyName::Robust => refuse("robust", &[has_tau, has_nu]).map(|()| Family::Robust),
             FamilyName::Poisson => refuse("poisson", &[has_tau, has_nu]).map(|()| Family::Poisson),
             FamilyName::Logistic => {
                 refuse("logistic", &[has_tau, has_nu]).map(|()| Family::Logistic)
@@ -352,6 +357,7 @@ mod tests {
                 r#"{"name":"student_t","nu":4.0}"#,
                 Family::StudentT { nu: 4.0 },
             ),
+            (r#"{"name":"robust"}"#, Family::Robust),
             (r#"{"name":"stan"}"#, Family::Stan),
         ] {
             assert_eq!(from_str::<Family>(text).unwrap(), family);

@@ -64,6 +64,7 @@ impl Model {
                 Family::AsymmetricLaplace { tau: 0.5 }
             }
             ModelSource::Shipped(name) if name == "student_t" => Family::StudentT { nu: 4.0 },
+            ModelSource::Shipped(name) if name == "robust" => Family::Robust,
             ModelSource::Shipped(name) if name == "poisson" => Family::Poisson,
             ModelSource::Shipped(name) if name == "logistic" => Family::Logistic,
             ModelSource::Shipped(name)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::FitError;
 use crate::config::{self, Config, Family, Init, ModelSource, read_init};
-use crate::data::{self, Candidate, DataError, Dataset, files_sha256, stan_json};
+use crate::data::{self, Candidate, DataError, Dataset, INTERCEPT, files_sha256, stan_json};
 use crate::model::{
     Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement, check_weights,
     initial_values,
@@ -135,6 +135,9 @@ impl Program {
             StanModel::check_dimensions(dimensions, &self.label, response, &data)?;
         }
         let mut entries = with_family_parameters(&config.model.data, config.model.family());
+        if config.model.family() == Family::Robust {
+            with_prior_scales(&mut entries, &data);
+        }
         if self.takes_new_rows {
             without_new_rows(&mut entries);
         }
@@ -225,7 +228,9 @@ fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<S
     let parameter = match family {
         Family::AsymmetricLaplace { tau } => Some(("tau", tau)),
         Family::StudentT { nu } => Some(("nu", nu)),
-        Family::Gaussian | Family::Poisson | Family::Logistic | Family::Stan => None,
+        Family::Gaussian | Family::Robust | Family::Poisson | Family::Logistic | Family::Stan => {
+            None
+        }
     };
     if let Some((name, value)) = parameter {
         entries.entry(name).or_insert(json!(value));
@@ -237,6 +242,44 @@ fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<S
 fn without_new_rows(entries: &mut Map<String, Value>) {
     entries.entry("N_new").or_insert(json!(0));
     entries.entry("X_new").or_insert(json!([]));
+}
+
+/// Prior locations and scales in the units of the file, for the program `robust`: the response expected at the means of the
+/// predictors lies within 2.5 standard deviations of the mean response, and a slope moves it by as much for each standard
+/// deviation of its predictor. Entries of model.data stay.
+fn with_prior_scales(entries: &mut Map<String, Value>, data: &Dataset) {
+    const WIDTH: f64 = 2.5;
+    let around = |values: &mut dyn Iterator<Item = f64>, has_centre: bool| {
+        let values: Vec<f64> = values.collect();
+        let count = values.len() as f64;
+        let mean = match has_centre {
+            true => values.iter().sum::<f64>() / count,
+            false => 0.0,
+        };
+        let square: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        let size = (square / count).sqrt();
+        (mean, if size > 0.0 { size } else { 1.0 })
+    };
+    let has_intercept = data.predictor_names.first().map(String::as_str) == Some(INTERCEPT);
+    let (location, spread) = around(&mut data.response.iter().copied(), has_intercept);
+    let columns = data.x.columns().into_iter().enumerate();
+    let (mut centres, mut locations, mut scales) = (Vec::new(), Vec::new(), Vec::new());
+    for (j, column) in columns {
+        let is_intercept = has_intercept && j == 0;
+        let (centre, size) = around(&mut column.iter().copied(), has_intercept);
+        centres.push(if is_intercept { 0.0 } else { centre });
+        locations.push(if is_intercept { location } else { 0.0 });
+        scales.push(WIDTH * spread / if is_intercept { 1.0 } else { size });
+    }
+    let numbers = [
+        ("X_centre", json!(centres)),
+        ("beta_location", json!(locations)),
+        ("beta_scale", json!(scales)),
+        ("sigma_scale", json!(WIDTH * spread)),
+    ];
+    for (name, value) in numbers {
+        entries.entry(name).or_insert(value);
+    }
 }
 
 /// Fills `weighted`: whether the program has a weight for each row.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::stan_model::WEIGHT;
 use super::{ModelError, StanModel};
 use crate::baseline::{generalised, least_squares};
-use crate::config::{Config, Init, ResponseKind};
+use crate::config::{Config, Family, Init, ResponseKind};
 use crate::data::Dataset;
 
 /// Stan's own default on the unconstrained scale.
@@ -46,7 +46,16 @@ pub fn initial_values(
         Init::Values(values) => start(values.clone(), STAN_RADIUS),
         Init::File(_) => unreachable!("a file of values is read before sampling"),
         Init::Auto => {
-            let guess = guess(model, config.model.response_kind(), data, rng);
+            let mut guess = guess(model, config.model.response_kind(), data, rng);
+            if config.model.family() == Family::Robust {
+                // Stan's own start would spread the scales of the rows over several orders of magnitude.
+                let mut noise = || -> f64 { 0.2 * rng.sample::<f64, _>(StandardNormal) };
+                let names = model.theta_names().iter();
+                let num_gamma = names.filter(|name| name.starts_with("gamma.")).count();
+                let gamma: Vec<f64> = (0..num_gamma).map(|_| noise()).collect();
+                guess.insert("gamma".into(), json!(gamma));
+                guess.insert("nu".into(), json!(8.0 * noise().exp()));
+            }
             start(guess, STAN_RADIUS).or_else(|_| start(Map::new(), STAN_RADIUS))
         }
     };

@@ -6,6 +6,7 @@ mod initial;
 mod log_density;
 mod pairs;
 mod response_block;
+mod spread;
 mod stan_model;
 mod stan_pairs;
 mod standardised;

@@ -140,7 +140,14 @@ impl Family {
     }
 }
 
-/// The pair likelihood of a family at the current fitted values and scale.
+/// The scale at one row of X: it belongs to the place, not to the response that comes there.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    precision: f64,
+    log_scale: f64,
+}
+
+/// The pair likelihood of a family at the current fitted values and scale, or scales.
 #[derive(Clone, Debug)]
 pub struct FamilyLogLik {
     family: Family,
@@ -155,6 +162,8 @@ pub struct FamilyLogLik {
     log_partition: Vec<f64>,
     precision: f64,
     log_constant: f64,
+    /// Empty while all rows of X have one scale.
+    columns: Vec<Column>,
     /// log density of each response when nothing is known of its predictors.
     log_marginal: Vec<f64>,
 }
@@ -185,6 +194,7 @@ impl FamilyLogLik {
             log_partition: vec![family.log_partition(0.0); num_rows],
             precision: family.precision(1.0),
             log_constant: family.log_constant(1.0),
+            columns: Vec::new(),
             log_marginal,
         }
     }
@@ -199,8 +209,24 @@ impl FamilyLogLik {
                 *partition = self.family.log_partition(fitted);
             }
         }
+        self.columns.clear();
         self.precision = self.family.precision(scale);
         self.log_constant = self.family.log_constant(scale);
+    }
+
+    /// Moves to a new theta with a scale for each row of X: `fill` writes the fitted values and the scales. `family`, which
+    /// must have a scale, may differ from the last in its parameters.
+    pub fn update_by_column(&mut self, family: Family, fill: impl FnOnce(&mut [f64], &mut [f64])) {
+        assert!(family.has_scale(), "{family:?} has no scale");
+        let mut scales = vec![1.0; self.fitted.len()];
+        fill(&mut self.fitted, &mut scales);
+        self.family = family;
+        self.log_constant = family.log_constant(1.0);
+        self.columns.clear();
+        self.columns.extend(scales.iter().map(|&scale| Column {
+            precision: family.precision(scale),
+            log_scale: scale.ln(),
+        }));
     }
 
     pub fn family(&self) -> Family {
@@ -230,7 +256,10 @@ impl FamilyLogLik {
         let (response, fitted) = (self.response[row], self.fitted[column]);
         match self.family {
             Family::Poisson | Family::Logistic => response * fitted - self.log_partition[column],
-            family => family.log_kernel(response - fitted, self.precision),
+            family => match self.columns.get(column) {
+                None => family.log_kernel(response - fitted, self.precision),
+                Some(at) => family.log_kernel(response - fitted, at.precision) - at.log_scale,
+            },
         }
     }
 }
@@ -254,7 +283,7 @@ impl PairLogLik for FamilyLogLik {
             response: &self.location,
             response_order: &self.response_order,
             fitted: &self.fitted,
-            is_best_sorted: self.family.is_best_sorted(),
+            is_best_sorted: self.family.is_best_sorted() && self.columns.is_empty(),
         })
     }
 }
