@@ -228,6 +228,60 @@ fn student_t() {
     }
 }
 
+#[test]
+fn robust() {
+    let library = library("robust");
+    let (sigma, slope, nu): (f64, f64, f64) = (0.8, 0.3, 3.7);
+    let mut values: Value = serde_json::from_str(data(None).to_str().unwrap()).unwrap();
+    let priors = json!({
+        "X_centre": [0.0, 0.4], "beta_location": [0.5, 0.0], "beta_scale": [3.0, 2.0], "sigma_scale": 1.5
+    });
+    for (key, value) in priors.as_object().unwrap() {
+        values[key] = value.clone();
+    }
+    let mean = X2.iter().sum::<f64>() / N as f64;
+    let sd = (X2.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (N as f64 - 1.0)).sqrt();
+    let log_lik: Vec<f64> = residuals()
+        .iter()
+        .zip(X2)
+        .map(|(u, x2)| {
+            let scale = sigma * (slope * (x2 - mean) / sd).exp();
+            log_gamma(0.5 * (nu + 1.0))
+                - log_gamma(0.5 * nu)
+                - 0.5 * (nu * std::f64::consts::PI).ln()
+                - scale.ln()
+                - 0.5 * (nu + 1.0) * (u * u / (nu * scale * scale)).ln_1p()
+        })
+        .collect();
+    let prior = normal(BETA[0] + 0.4 * BETA[1] - 0.5, 9.0)
+        + normal(BETA[1], 4.0)
+        + normal(sigma, 2.25)
+        + normal(slope, 0.25)
+        + 0.01f64.ln()
+        + nu.ln()
+        - 0.1 * nu;
+    let theta = [BETA[0], BETA[1], sigma.ln(), slope, (nu - 1.0).ln()];
+    let weights = [1.0, 0.0, 2.5, 1.0, 0.0, 0.3];
+    for weighted in [false, true] {
+        values["weighted"] = json!(u8::from(weighted));
+        let text = CString::new(values.to_string()).unwrap();
+        let model = Model::new(&library, Some(text), 1).unwrap();
+        let of_row = |i: usize| if weighted { weights[i] } else { 1.0 };
+        let sum: f64 = (0..N).map(|i| of_row(i) * log_lik[i]).sum();
+        let point = match weighted {
+            true => [&theta[..], &Y, &weights].concat(),
+            false => [&theta[..], &Y].concat(),
+        };
+        let found = model.log_density(&point, false, false).unwrap();
+        let expected = prior + ALPHA * sum;
+        let close = (found - expected).abs() < 1e-10 * expected.abs().max(1.0);
+        assert!(
+            close,
+            "weighted {weighted}: Stan {found}, closed form {expected}"
+        );
+    }
+}
+
 /// Two responses, the second a made-up function of the first.
 fn second_response() -> Vec<f64> {
     Y.iter().map(|y| 0.5 - (1.3 * y).sin()).collect()

@@ -48,8 +48,8 @@ pub(super) struct RawConfig {
     expecting = "an object such as {\"stan\": \"linear\"}"
 )]
 pub(super) struct RawModel {
-    /// Name of a shipped model (linear, quantile, student_t, multivariate, mean_shift), or path of a `.stan` file relative to
-    /// the config file.
+    /// Name of a shipped model (linear, quantile, student_t, robust, poisson, logistic, negative_binomial, gamma,
+    /// multivariate, mean_shift), or path of a `.stan` file relative to the config file.
     pub(super) stan: String,
     /// Name of the parameter in the Stan program that holds the response in the order of the links.
     #[serde(default = "default_response")]

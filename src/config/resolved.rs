@@ -170,6 +170,7 @@ mod tests {
         "linear",
         "quantile",
         "student_t",
+        "robust",
         "multivariate",
         "mean_shift",
     ];
@@ -332,10 +333,33 @@ mod tests {
             family(&["model.stan=student_t"]),
             Family::StudentT { nu: 4.0 }
         );
+        assert_eq!(family(&["model.stan=robust"]), Family::Robust);
         assert_eq!(family(&["model.stan=mine.stan"]), Family::Gaussian);
         assert_eq!(
             family(&["model.stan=quantile", r#"model.family={"name":"stan"}"#]),
             Family::Stan
+        );
+    }
+
+    #[test]
+    fn feedback_follows_the_shipped_model_unless_typed() {
+        let shipped = ["linear", "logistic"];
+        let feedback = |settings: &[&str]| {
+            let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
+            let file = Path::new("/project/wages.json");
+            let config = parse(&minimal().to_string(), file, &settings, &shipped);
+            config.unwrap().permutation.feedback
+        };
+        assert_eq!(feedback(&[]), Feedback::Full);
+        assert_eq!(feedback(&["model.stan=logistic"]), Feedback::None);
+        let logistic = |more| feedback(&["model.stan=logistic", more]);
+        assert_eq!(logistic("permutation.feedback=full"), Feedback::Full);
+        assert_eq!(logistic("permutation.update.name=mode"), Feedback::Full);
+        assert_eq!(feedback(&["permutation.feedback=none"]), Feedback::None);
+        assert_eq!(
+            feedback(&["model.stan=own.stan", r#"model.family={"name":"logistic"}"#]),
+            Feedback::Full,
+            "a program of one's own may have no weights"
         );
     }
 
@@ -439,6 +463,11 @@ mod tests {
                 "`permutation.update.steps` is 0; it must be 1 or more",
             ),
             (
+                r#"permutation={"feedback":"none","update":{"name":"mode"}}"#,
+                "`permutation.feedback` is \"none\"; without feedback the moved rows are sampled, so set permutation.update to \
+                 {\"name\": \"active_set\"} or remove it",
+            ),
+            (
                 "data.predictors=[]",
                 r#"`data.predictors` is missing; add it, for example "predictors": ["educ", "exper"]"#,
             ),
@@ -457,12 +486,12 @@ mod tests {
             (
                 "model.stan=linaer",
                 "`model.stan` is \"linaer\"; write a shipped model (`linear`, `quantile`, `student_t`, \
-                 `multivariate` and `mean_shift`), perhaps `linear`, or the path of a .stan file",
+                 `robust`, `multivariate` and `mean_shift`), perhaps `linear`, or the path of a .stan file",
             ),
             (
                 "model.stan=hierarchical",
                 "`model.stan` is \"hierarchical\"; write a shipped model (`linear`, `quantile`, `student_t`, \
-                 `multivariate` and `mean_shift`), or the path of a .stan file",
+                 `robust`, `multivariate` and `mean_shift`), or the path of a .stan file",
             ),
             (
                 "model.stan=models/mine",
