@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::format::significant;
 use super::saved::Saved;
-use crate::config::{Config, ModelSource};
+use crate::config::{Config, Feedback, ModelSource};
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Provenance {
@@ -76,6 +76,11 @@ fn facts(saved: &Saved, value: &Value) -> Vec<(&'static str, String)> {
     if saved.links.is_some() {
         facts.push(("Likelihood of links", config.model.family().to_string()));
         facts.push(("Prior of links", choice(&value["permutation"]["prior"])));
+        let feedback = match config.permutation.feedback {
+            Feedback::Full => "full: moved rows inform the parameters",
+            Feedback::None => "none: only rows whose links stay inform the parameters",
+        };
+        facts.push(("Feedback", feedback.into()));
     }
     facts.extend([
         ("Update of links", choice(&value["permutation"]["update"])),
