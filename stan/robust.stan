@@ -61,7 +61,7 @@ parameters {
 model {
   vector[N] log_scale = log(sigma) + Z * gamma;
   // beta where the predictors are at their means: then the intercept is the response expected there.
-  append_row(beta[1] + X_centre * beta, beta[2:D]) ~ normal(beta_location, beta_scale);
+  append_row(beta[1] + X_centre * beta, tail(beta, D - 1)) ~ normal(beta_location, beta_scale);
   sigma ~ normal(0, sigma_scale);
   gamma ~ normal(0, 0.5);
   nu ~ gamma(2, 0.1);
