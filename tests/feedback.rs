@@ -35,10 +35,14 @@ fn program(name: &str) -> String {
 }
 
 fn parsed(folder: &Path, y: &[f64], settings: &Value) -> Config {
-    let rows = X.iter().zip(y).map(|(x, y)| format!("{x},{y}\n"));
+    // z is a second response, for the programs that take several.
+    let rows = X
+        .iter()
+        .zip(y)
+        .map(|(x, y)| format!("{x},{y},{}\n", (3.0 * x).sin()));
     fs::write(
         folder.join("data.csv"),
-        format!("x,y\n{}", rows.collect::<String>()),
+        format!("x,y,z\n{}", rows.collect::<String>()),
     )
     .unwrap();
     let mut config = json!({
@@ -232,7 +236,7 @@ fn every_shipped_program_weighs_its_rows() {
         let mut settings = json!({"model": {"stan": name}});
         if name == "multivariate" {
             settings["data"] =
-                json!({"file": "data.csv", "response": ["y", "x"], "predictors": ["x"]});
+                json!({"file": "data.csv", "response": ["y", "z"], "predictors": ["x"]});
         }
         // Compares each row's weighted likelihood with the family's own density.
         let weighted = prepared(folder.path(), &y, &settings);

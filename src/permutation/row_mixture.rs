@@ -314,6 +314,7 @@ mod tests {
                 let exact = Enumeration::new(&given, &prior);
                 let mut rng = ChaCha8Rng::seed_from_u64(6);
                 let mut links = LinksGivenMoved::new(N);
+                links.kernel = ActiveSet::new(2.0);
                 let mut score = |pair: &FamilyLogLik| {
                     exact.score(&exact.replicate(10_000, &mut rng, |pi, rng| {
                         links.links.assign(pi);
