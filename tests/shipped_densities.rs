@@ -80,7 +80,7 @@ impl Priors {
 fn data(own: Option<(&str, f64)>, priors: Priors) -> CString {
     let x: Vec<[f64; 2]> = X2.iter().map(|&x2| [1.0, x2]).collect();
     let mut data = json!({
-        "N": N, "D": 2, "X": x, "alpha": ALPHA,
+        "N": N, "D": 2, "X": x, "alpha": ALPHA, "weighted": 0,
         "X_centre": [0.0, priors.centre], "beta_location": priors.location, "beta_scale": priors.scale,
         "sigma_scale": priors.error[0], "sigma2_scale": priors.error[0], "sigma_f2_scale": priors.error[1]
     });
@@ -282,6 +282,56 @@ fn student_t() {
     }
 }
 
+#[test]
+fn robust() {
+    let library = library("robust");
+    let (sigma, slope, nu): (f64, f64, f64) = (0.8, 0.3, 3.7);
+    let mean = X2.iter().sum::<f64>() / N as f64;
+    let sd = (X2.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (N as f64 - 1.0)).sqrt();
+    let log_lik: Vec<f64> = residuals()
+        .iter()
+        .zip(X2)
+        .map(|(u, x2)| {
+            let scale = sigma * (slope * (x2 - mean) / sd).exp();
+            log_gamma(0.5 * (nu + 1.0))
+                - log_gamma(0.5 * nu)
+                - 0.5 * (nu * std::f64::consts::PI).ln()
+                - scale.ln()
+                - 0.5 * (nu + 1.0) * (u * u / (nu * scale * scale)).ln_1p()
+        })
+        .collect();
+    let without_units = normal(slope, 0.25) + 0.01f64.ln() + nu.ln() - 0.1 * nu;
+    let theta = [BETA[0], BETA[1], sigma.ln(), slope, (nu - 1.0).ln()];
+    let weights = [1.0, 0.0, 2.5, 1.0, 0.0, 0.3];
+    let paper = paper(1000f64.sqrt());
+    for (priors, weighted) in [
+        (SCALED, false),
+        (SCALED, true),
+        (paper, false),
+        (paper, true),
+    ] {
+        let prior = priors.of_coefficients(BETA) + priors.of_errors(&[sigma]) + without_units;
+        let text = data(None, priors);
+        let mut values: Value = serde_json::from_str(text.to_str().unwrap()).unwrap();
+        values["weighted"] = json!(u8::from(weighted));
+        let text = CString::new(values.to_string()).unwrap();
+        let model = Model::new(&library, Some(text), 1).unwrap();
+        let of_row = |i: usize| if weighted { weights[i] } else { 1.0 };
+        let sum: f64 = (0..N).map(|i| of_row(i) * log_lik[i]).sum();
+        let point = match weighted {
+            true => [&theta[..], &Y, &weights].concat(),
+            false => [&theta[..], &Y].concat(),
+        };
+        let found = model.log_density(&point, false, false).unwrap();
+        let expected = prior + ALPHA * sum;
+        let close = (found - expected).abs() < 1e-10 * expected.abs().max(1.0);
+        assert!(
+            close,
+            "weighted {weighted}: Stan {found}, closed form {expected}"
+        );
+    }
+}
+
 /// Two responses, the second a made-up function of the first.
 fn second_response() -> Vec<f64> {
     Y.iter().map(|y| 0.5 - (1.3 * y).sin()).collect()
@@ -420,7 +470,7 @@ fn more_shifted_rows_than_rows_are_refused() {
 fn a_design_of_one_column_has_a_prior_too() {
     let (single, several) = (library("linear"), library("multivariate"));
     let mut data = json!({
-        "N": N, "D": 1, "X": [[1], [1], [1], [1], [1], [1]], "alpha": ALPHA,
+        "N": N, "D": 1, "X": [[1], [1], [1], [1], [1], [1]], "alpha": ALPHA, "weighted": 0,
         "X_centre": [0.0], "beta_location": [0.6], "beta_scale": [3.1], "sigma2_scale": 2.3
     });
     let theta = [0.4, 1.7f64.ln()];

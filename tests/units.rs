@@ -259,6 +259,11 @@ fn student_t() {
 }
 
 #[test]
+fn robust() {
+    Model::new("robust", 235, json!({})).is_the_same_in(&ALL);
+}
+
+#[test]
 fn mean_shift() {
     Model::new("mean_shift", 235, json!({})).is_the_same_in(&ALL);
 }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Data, Family, Init, Prior, Priors, ResponseKind, Temperature, Update};
+use super::{Data, Family, Feedback, Init, Prior, Priors, ResponseKind, Temperature, Update};
 
 /// A fit of a regression whose rows may be linked wrongly: the model, the data, how to sample, where to write.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -48,8 +48,8 @@ pub(super) struct RawConfig {
     expecting = "an object such as {\"stan\": \"linear\"}"
 )]
 pub(super) struct RawModel {
-    /// Name of a shipped model (linear, quantile, student_t, multivariate, mean_shift), or path of a `.stan` file relative to
-    /// the config file.
+    /// Name of a shipped model (linear, quantile, student_t, robust, poisson, logistic, negative_binomial, gamma,
+    /// multivariate, mean_shift), or path of a `.stan` file relative to the config file.
     pub(super) stan: String,
     /// Name of the parameter in the Stan program that holds the response in the order of the links.
     #[serde(default = "default_response")]
@@ -89,6 +89,9 @@ pub(super) struct RawPermutation {
     pub(super) prior: Option<Prior>,
     /// How the permutation is updated in each iteration.
     pub(super) update: Update,
+    /// Whether moved rows inform the parameters; by default "none" for the shipped model `logistic`, otherwise "full".
+    /// "none" goes with the update `active_set`.
+    pub(super) feedback: Option<Feedback>,
 }
 
 /// Chains, iterations and the settings of Hamiltonian Monte Carlo.

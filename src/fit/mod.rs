@@ -20,7 +20,7 @@ use crate::data::DataError;
 use crate::diagnostics::{Finding, SummaryRow, write_csv};
 use crate::draws::{ChainDraws, DrawsError, read_output};
 use crate::links_summary::{LinksSummary, RowNumbers};
-use crate::model::{AgreementError, ModelError};
+use crate::model::{AgreementError, ModelError, WeightsError};
 use crate::run::Run;
 use crate::stan::StanError;
 use crate::summary;
@@ -46,6 +46,8 @@ pub enum FitError {
     Model(#[from] ModelError),
     #[error(transparent)]
     Agreement(#[from] AgreementError),
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     #[error(
         "{label} declares no `alpha` in its data block, so the temperature cannot be other than 1: add `real<lower=0, upper=1> alpha;` and multiply the likelihood by it"
     )]

@@ -11,7 +11,7 @@ use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind, read_
 use crate::data::{self, Candidate, DataError, Dataset, Spread, files_sha256, stan_json};
 use crate::model::{
     ModelError, Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement,
-    initial_values,
+    check_weights, initial_values,
 };
 use crate::permutation::{LinkFacts, LinkSpace, Prior, PriorKind};
 use crate::priors::{self, PriorsUsed};
@@ -92,6 +92,8 @@ pub struct Program {
     label: String,
     text: String,
     takes_alpha: bool,
+    /// Whether it can weigh its rows: `weighted` stands in its data and `weight` among its parameters.
+    takes_weights: bool,
     /// How many indices the latent response takes, where the toolchain tells.
     dimensions: Option<usize>,
     /// Whether it can predict: `N_new` and `X_new` stand in its data.
@@ -111,11 +113,17 @@ impl Program {
             library: StanModel::open_library(&compiled.library)?,
             label: source.label,
             takes_new_rows: source.text.contains("X_new"),
-            text: source.text,
             dimensions: info
                 .as_ref()
                 .map(|info| info.parameters[&model.response].dimensions),
+            takes_weights: match &info {
+                Some(info) => {
+                    info.inputs.contains_key("weighted") && info.parameters.contains_key("weight")
+                }
+                None => source.text.contains("weighted * N"),
+            },
             takes_alpha: info.is_none_or(|info| info.inputs.contains_key("alpha")),
+            text: source.text,
             toolchain: compiler.toolchain.describe(),
         })
     }
@@ -135,17 +143,25 @@ impl Program {
         if self.takes_new_rows {
             without_new_rows(&mut entries);
         }
+        let has_weights = config.permutation.has_weights();
+        if self.takes_weights {
+            with_weights(&mut entries, has_weights)?;
+        }
         let build = |alpha: f64| -> Result<StanModel, FitError> {
             let json = stan_json(&data, alpha, &entries)?;
             let (response, seed) = (&config.model.response, config.sampler.seed as u32);
-            Ok(StanModel::new(
+            let model = StanModel::new(
                 Arc::clone(&self.library),
                 &self.label,
                 &json,
                 response,
                 &data,
                 seed,
-            )?)
+            )?;
+            match has_weights {
+                true => Ok(model.weighted()?),
+                false => Ok(model),
+            }
         };
         let (alpha, alpha_links) = config.temperature.at(data.num_rows());
         let model = build(alpha)?;
@@ -259,7 +275,9 @@ fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<S
     let parameter = match family {
         Family::AsymmetricLaplace { tau } => Some(("tau", tau)),
         Family::StudentT { nu } => Some(("nu", nu)),
-        Family::Gaussian | Family::Poisson | Family::Logistic | Family::Stan => None,
+        Family::Gaussian | Family::Robust | Family::Poisson | Family::Logistic | Family::Stan => {
+            None
+        }
     };
     if let Some((name, value)) = parameter {
         entries.entry(name).or_insert(json!(value));
@@ -271,6 +289,16 @@ fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<S
 fn without_new_rows(entries: &mut Map<String, Value>) {
     entries.entry("N_new").or_insert(json!(0));
     entries.entry("X_new").or_insert(json!([]));
+}
+
+/// Fills `weighted`: whether the program has a weight for each row.
+fn with_weights(entries: &mut Map<String, Value>, has_weights: bool) -> Result<(), DataError> {
+    match entries.insert("weighted".into(), json!(u8::from(has_weights))) {
+        None => Ok(()),
+        Some(_) => Err(DataError::ReservedEntry {
+            key: "weighted".into(),
+        }),
+    }
 }
 
 /// Both steps must mean the same likelihood; tried at a few starting points.
@@ -325,6 +353,9 @@ fn agreement(
         &points,
         &mut rng,
     )?;
+    if config.permutation.has_weights() {
+        check_weights(&stan, &mut pairs, &responses, &points, &mut rng)?;
+    }
     Ok(())
 }
 

@@ -7,9 +7,10 @@ use ndarray::{ArrayView2, CowArray, Ix2};
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Map, Value, json};
 
+use super::stan_model::WEIGHT;
 use super::{ModelError, StanModel, Standardised};
 use crate::baseline::{generalised, least_squares};
-use crate::config::{Config, Init, ResponseKind};
+use crate::config::{Config, Family, Init, ResponseKind};
 use crate::data::Dataset;
 
 /// Stan's own default on the unconstrained scale.
@@ -38,6 +39,9 @@ pub fn initial_values(
     };
     let mut start = |mut values: Map<String, Value>, radius: f64| {
         values.insert(config.model.response.clone(), response.clone());
+        if config.permutation.has_weights() {
+            values.insert(WEIGHT.into(), json!(vec![1.0; data.num_rows()]));
+        }
         model.initialize(&Value::Object(values).to_string(), radius, stan_rng)
     };
     let point = match &config.sampler.init {
@@ -45,7 +49,16 @@ pub fn initial_values(
         Init::Values(values) => start(values.clone(), STAN_RADIUS),
         Init::File(_) => unreachable!("a file of values is read before sampling"),
         Init::Auto => {
-            let guess = guess(model, coordinates, config.model.response_kind(), data, rng);
+            let mut guess = guess(model, coordinates, config.model.response_kind(), data, rng);
+            if config.model.family() == Family::Robust {
+                // Stan's own start would spread the scales of the rows over several orders of magnitude.
+                let mut noise = || -> f64 { 0.2 * rng.sample::<f64, _>(StandardNormal) };
+                let names = model.theta_names().iter();
+                let num_gamma = names.filter(|name| name.starts_with("gamma.")).count();
+                let gamma: Vec<f64> = (0..num_gamma).map(|_| noise()).collect();
+                guess.insert("gamma".into(), json!(gamma));
+                guess.insert("nu".into(), json!(8.0 * noise().exp()));
+            }
             start(guess, STAN_RADIUS).or_else(|_| start(Map::new(), STAN_RADIUS))
         }
     };

@@ -10,6 +10,7 @@ use super::numbers::{
 };
 use crate::config::{self, ModelSource, Priors};
 use crate::data::Dataset;
+use crate::model::varying_columns;
 
 /// The priors of a fit, as saved in data.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,7 +111,8 @@ const SCALES: [(&str, &str, &str); 3] = [
 ];
 
 /// Parameters of shipped programs whose prior has no units: gamma(2, 0.1).
-const FIXED: [(&str, &str, &str); 2] = [
+const FIXED: [(&str, &str, &str); 3] = [
+    ("robust", "nu", "nu (degrees of freedom, above 1)"),
     (
         "negative_binomial",
         "phi",
@@ -146,6 +148,9 @@ impl PriorsUsed {
                 rate: 0.1,
             },
         }));
+        if name == "robust" {
+            lines.extend(spreads(data));
+        }
         PriorsUsed {
             numbers: model.priors,
             program: None,
@@ -280,6 +285,22 @@ fn coefficients(entries: &Map<String, Value>, data: &Dataset, centre: &[f64]) ->
     lines
 }
 
+/// How the log scale of the program `robust` changes with each predictor that varies; nothing here has units.
+fn spreads(data: &Dataset) -> impl Iterator<Item = PriorLine> {
+    let columns = varying_columns(data.x.view()).into_iter().enumerate();
+    columns.map(|(k, column)| PriorLine {
+        quantity: format!("gamma.{}", k + 1),
+        label: format!(
+            "change of the log error scale with {}, by its standard deviation",
+            data.predictor_names[column]
+        ),
+        law: Law::Normal {
+            location: 0.0,
+            scale: 0.5,
+        },
+    })
+}
+
 fn scales(parameter: &str, label: &str, entry: Option<&Value>, data: &Dataset) -> Vec<PriorLine> {
     let scales = numbers(entry).into_iter().enumerate();
     let responses = data.response_names.as_deref();
@@ -365,6 +386,19 @@ mod tests {
                 "slope of year: normal(0, 0.5)",
                 "phi (a large one is nearly Poisson): gamma(2, 0.1)",
             ]
+        );
+        let robust = used("robust", Priors::Scaled, json!({}), &data());
+        assert_eq!(
+            robust.words()[2..],
+            [
+                "error scale sigma: half-normal(0, 5)",
+                "nu (degrees of freedom, above 1): gamma(2, 0.1)",
+                "change of the log error scale with year, by its standard deviation: normal(0, 0.5)",
+            ]
+        );
+        assert_eq!(
+            robust.deviations(|name| (name == "gamma.1").then_some(1.5)),
+            [("gamma.1".to_string(), 3.0)]
         );
         let own = json!({"beta_scale": [1e9, 0.25]});
         let found = used("linear", Priors::Scaled, own, &data());

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::format::significant;
 use super::saved::Saved;
-use crate::config::{Config, ModelSource};
+use crate::config::{Config, Feedback, ModelSource};
 use crate::priors::PriorsUsed;
 
 #[derive(Debug, Clone, Serialize)]
@@ -81,6 +81,11 @@ fn facts(saved: &Saved, value: &Value) -> Vec<(&'static str, String)> {
         facts.push(("Prior of links", choice(&value["permutation"]["prior"])));
         let rate = config.permutation.prior.rate();
         facts.extend(rate.map(|rate| ("Prior of the mismatch rate", rate.to_string())));
+        let feedback = match config.permutation.feedback {
+            Feedback::Full => "full: moved rows inform the parameters",
+            Feedback::None => "none: only rows whose links stay inform the parameters",
+        };
+        facts.push(("Feedback", feedback.into()));
     }
     facts.extend([
         ("Update of links", choice(&value["permutation"]["update"])),

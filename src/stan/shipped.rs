@@ -47,6 +47,13 @@ const MODELS: &[ShippedModel] = &[
         example: ENGEL,
     },
     ShippedModel {
+        name: "robust",
+        stan: include_str!("../../stan/robust.stan"),
+        model: r#"{"family": {"name": "robust"}}"#,
+        permutation: RELINKED,
+        example: ENGEL,
+    },
+    ShippedModel {
         name: "multivariate",
         stan: include_str!("../../stan/multivariate.stan"),
         model: r#"{"family": {"name": "stan"}}"#,
@@ -74,7 +81,11 @@ const MODELS: &[ShippedModel] = &[
         name: "logistic",
         stan: include_str!("../../stan/logistic.stan"),
         model: r#"{"family": {"name": "logistic"}}"#,
-        permutation: RELINKED,
+        permutation: r#"{
+            "prior": {"name": "beta_binomial", "a": 1, "b": 9, "no_error": 0.5},
+            "update": {"name": "active_set"},
+            "feedback": "none"
+        }"#,
         example: simulated(include_str!("../../configs/data/logistic.csv")),
     },
     ShippedModel {

@@ -46,11 +46,15 @@ fn model_identity(mut model: Value, priors: Priors) -> Value {
     model
 }
 
-/// Studies from before this key had no probability of no error: without one, their seeds stay.
+/// Studies from before these keys had no probability of no error and full feedback: with these their seeds stay.
 fn permutation_identity(mut permutation: Value) -> Value {
     if permutation["prior"]["no_error"] == json!(0.0) {
         let prior = permutation["prior"].as_object_mut();
         prior.expect("it has a key").shift_remove("no_error");
+    }
+    if permutation["feedback"] == json!("full") {
+        let entries = permutation.as_object_mut();
+        entries.expect("it has a key").shift_remove("feedback");
     }
     permutation
 }
