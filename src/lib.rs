@@ -22,6 +22,7 @@ pub mod permutation;
 pub mod plot;
 pub mod pool;
 pub mod predict;
+pub mod priors;
 pub mod report;
 pub mod rng;
 pub mod run;

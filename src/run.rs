@@ -8,14 +8,14 @@ use rand::RngCore;
 
 use crate::adapt::{AdaptationSettings, Sampling};
 use crate::chain::{Chain, ChainError, ChainOutcome, ChainSettings, Links, Observer};
-use crate::config::{self, Config, Metric, Trajectory};
+use crate::config::{self, Config, Feedback, Metric, ResponseKind, Trajectory};
 use crate::data::Dataset;
 use crate::draws::{ChainHeader, ChainWriter, LINK_COLUMNS, SAMPLER_COLUMNS};
 use crate::hmc::MetricKind;
 use crate::model::{
     ModelError, Outputs, Pairs, StanModel, Standardised, ThetaGivenPi, initial_values,
 };
-use crate::permutation::{ActiveSet, Checkerboard, ModeSearch, Prior, Restart, Update};
+use crate::permutation::{ActiveSet, Checkerboard, Marginal, ModeSearch, Prior, Restart, Update};
 use crate::rng::{self, ChainRng};
 
 /// The paper's T, in units of the number of rows, where a config leaves it open.
@@ -73,6 +73,7 @@ impl Run<'_> {
         let mut stan_rng = self.model.rng(rng.next_u32())?;
         let theta = initial_values(
             self.model,
+            self.coordinates,
             self.config,
             self.data,
             id,
@@ -116,7 +117,31 @@ impl Run<'_> {
             }
         };
         let pairs = self.pairs(rng.next_u32())?;
-        Ok(Some(Links::new(self.responses, self.prior, update, pairs)))
+        let links = Links::new(self.responses, self.prior, update, pairs);
+        Ok(Some(match self.config.permutation.feedback {
+            Feedback::Full => links,
+            Feedback::None => links.without_feedback(&self.log_marginal()),
+        }))
+    }
+
+    /// The log density of each row's responses under a fixed law of all of them.
+    fn log_marginal(&self) -> Vec<f64> {
+        let all = |allowed: fn(f64) -> bool| self.responses.iter().all(|&y| allowed(y));
+        let several = self.responses.len() > self.data.num_rows();
+        let law = match self.config.model.response_kind() {
+            _ if several => Marginal::Real,
+            ResponseKind::Count => Marginal::Count,
+            ResponseKind::ZeroOne => Marginal::ZeroOne,
+            ResponseKind::Positive => Marginal::Positive,
+            ResponseKind::Real if self.config.model.family() != config::Family::Stan => {
+                Marginal::Real
+            }
+            // A program of the user's own, of which only the responses tell.
+            ResponseKind::Real if all(|y| y == 0.0 || y == 1.0) => Marginal::ZeroOne,
+            ResponseKind::Real if all(|y| y >= 0.0 && y.fract() == 0.0) => Marginal::Count,
+            ResponseKind::Real => Marginal::Real,
+        };
+        law.log_density(self.responses, self.data.num_rows())
     }
 
     fn pairs(&self, seed: u32) -> Result<Pairs<'_>, ModelError> {
@@ -177,7 +202,7 @@ impl Run<'_> {
                 Trajectory::Static => "static",
             },
             dense_metric: sampler.metric == Metric::Dense,
-            standardised: sampler.standardise,
+            standardised: self.coordinates.is_some(),
             seed: sampler.seed,
             chain,
             data_file: self.config.data.label(),

@@ -9,8 +9,11 @@ use serde::Deserialize;
 use crate::chain::Drift;
 use crate::config::ResponseKind;
 use crate::data::Dataset;
-use crate::diagnostics::{ChainRecord, Finding, RunRecord, SummaryRow, Worst, check, summarize};
+use crate::diagnostics::{
+    ChainRecord, Finding, MAX_PRIOR_DEVIATION, RunRecord, SummaryRow, Worst, check, summarize,
+};
 use crate::draws::ChainDraws;
+use crate::priors::PriorsUsed;
 
 /// One row for `lp__` and one for each saved quantity. Chains of different length are cut to the shortest.
 pub fn rows(chains: &[ChainDraws]) -> Vec<SummaryRow> {
@@ -87,6 +90,23 @@ pub fn saved_drifts(folder: &Path) -> Vec<(usize, Drift)> {
     chains
         .filter_map(|saved| Some((saved.chain, saved.drift?)))
         .collect()
+}
+
+/// Quantities whose posterior mean lies beyond what their prior expects.
+pub fn prior_findings(priors: Option<&PriorsUsed>, rows: &[SummaryRow]) -> Option<Finding> {
+    let mean = |name: &str| rows.iter().find(|row| row.name == name)?.mean;
+    let deviations = priors?.deviations(mean);
+    Worst::above(MAX_PRIOR_DEVIATION, deviations).map(Finding::PriorAgainstData)
+}
+
+/// The priors that data.json has; a fit of an older version has none.
+pub fn saved_priors(folder: &Path) -> Option<PriorsUsed> {
+    #[derive(Deserialize)]
+    struct Saved {
+        priors: Option<PriorsUsed>,
+    }
+    let text = fs::read_to_string(folder.join("data.json")).ok()?;
+    serde_json::from_str::<Saved>(&text).ok()?.priors
 }
 
 pub fn findings(chains: &[ChainDraws], rows: &[SummaryRow]) -> Vec<Finding> {

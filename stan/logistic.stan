@@ -4,6 +4,8 @@
 // What must stay: the names N, D, X and alpha in `data`, and `vector[N] y` in `parameters`.
 //   y is the response in the order of the rows of X. unshuffle sets it anew whenever a link changes and
 //   never samples it, so it needs no prior. alpha is the temperature: it multiplies the likelihood, never a prior.
+//   weight multiplies the log likelihood of each row where `weighted` is 1, and is empty where it is 0. unshuffle sets
+//   both: with "feedback": "none" in the config, weight is 1 while a row's link stays and 0 while the row is moved.
 //   y holds 0 and 1 but is real to Stan: write the log mass out, since `bernoulli_logit` wants integers.
 // After changing the likelihood, change `log_lik` too and set `model.family` in the config to "stan".
 data {
@@ -11,15 +13,24 @@ data {
   int<lower=1> D;                  // columns of X, the intercept included
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
+  int<lower=0, upper=1> weighted;  // whether rows have weights
+  // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
+  row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
+  vector[D] beta_location;
+  vector<lower=0>[D] beta_scale;
 }
 parameters {
   vector[D] beta;
   vector[N] y;
+  vector[weighted * N] weight;
 }
 model {
   vector[N] eta = X * beta;        // log odds of a 1
-  beta ~ normal(0, 2.5);
-  target += alpha * (dot_product(y, eta) - sum(log1p_exp(eta)));
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the log odds there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
+  target += alpha * (weighted ? dot_product(weight, y .* eta - log1p_exp(eta))
+                              : dot_product(y, eta) - sum(log1p_exp(eta)));
 }
 generated quantities {
   vector[N] log_lik;               // of each row, without alpha

@@ -15,6 +15,12 @@ data {
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
   real<lower=0, upper=N> k;        // expected number of shifted rows, from `model.data` in the config
+  // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
+  row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
+  vector[D] beta_location;
+  vector<lower=0>[D] beta_scale;
+  real<lower=0> sigma2_scale;
+  real<lower=0> sigma_f2_scale;
 }
 parameters {
   vector[D] beta;
@@ -24,9 +30,11 @@ parameters {
 }
 model {
   vector[N] mu = X * beta;
-  beta ~ normal(0, sqrt(1000));
-  sigma2 ~ normal(0, sqrt(1000));
-  sigma_f2 ~ normal(0, sqrt(1000));
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the response expected there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
+  sigma2 ~ normal(0, sigma2_scale);
+  sigma_f2 ~ normal(0, sigma_f2_scale);
   for (i in 1:N) {
     target += alpha * log_mix(k / N, normal_lpdf(y[i] | mu[i], sqrt(sigma2 + sigma_f2)),
                                      normal_lpdf(y[i] | mu[i], sqrt(sigma2)));

@@ -4,6 +4,8 @@
 // What must stay: the names N, D, X and alpha in `data`, and `vector[N] y` in `parameters`.
 //   y is the response in the order of the rows of X. unshuffle sets it anew whenever a link changes and
 //   never samples it, so it needs no prior. alpha is the temperature: it multiplies the likelihood, never a prior.
+//   weight multiplies the log likelihood of each row where `weighted` is 1, and is empty where it is 0. unshuffle sets
+//   both: with "feedback": "none" in the config, weight is 1 while a row's link stays and 0 while the row is moved.
 // The degrees of freedom nu come from `model.family` in the config: {"name": "student_t", "nu": 4}.
 // After changing the likelihood, set `model.family` in the config to match (or to "stan").
 data {
@@ -11,15 +13,30 @@ data {
   int<lower=1> D;                  // columns of X, the intercept included
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
+  int<lower=0, upper=1> weighted;  // whether rows have weights
   real<lower=0> nu;                // degrees of freedom
+  // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
+  row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
+  vector[D] beta_location;
+  vector<lower=0>[D] beta_scale;
+  real<lower=0> sigma_scale;
 }
 parameters {
   vector[D] beta;
   real<lower=0> sigma;
   vector[N] y;
+  vector[weighted * N] weight;
 }
 model {
-  beta ~ normal(0, sqrt(1000));
-  sigma ~ normal(0, sqrt(1000));
-  target += alpha * student_t_lpdf(y | nu, X * beta, sigma);
+  vector[D] centred = beta;        // of predictors measured from their means: the intercept is the response expected there
+  centred[1] += X_centre * beta;
+  centred ~ normal(beta_location, beta_scale);
+  sigma ~ normal(0, sigma_scale);
+  if (weighted) {
+    real log_constant = lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi()) - log(sigma);
+    vector[N] tail = 0.5 * (nu + 1) * log1p(square((y - X * beta) / sigma) / nu);
+    target += alpha * dot_product(weight, log_constant - tail);
+  } else {
+    target += alpha * student_t_lpdf(y | nu, X * beta, sigma);
+  }
 }

@@ -10,6 +10,8 @@ use common::{Project, binary, column, ended_with};
 use serde_json::json;
 
 const LINEAR: &str = include_str!("../stan/linear.stan");
+/// Its line with the prior of the coefficients.
+const PRIOR: &str = "centred ~ normal(beta_location, beta_scale);";
 
 /// The library's path, which the last line of `compile` ends with.
 fn library(stdout: &str) -> PathBuf {
@@ -36,7 +38,7 @@ fn an_edited_program_is_compiled_again_and_changes_the_posterior() {
     let slope = mean(&column(&project.draws("out")[0], "beta.2"));
     assert!((slope - 2.0).abs() < 0.3, "{slope}");
 
-    let edited = LINEAR.replace("beta ~ normal(0, sqrt(1000))", "beta ~ normal(5, 0.01)");
+    let edited = LINEAR.replace(PRIOR, "beta ~ normal(5, 0.01);");
     assert_ne!(edited, LINEAR);
     project.write("linear.stan", &edited);
     project.run(&["fit", "config.json", "--quiet", "--force"], 0);
@@ -67,7 +69,7 @@ impl Drop for Remove {
 #[test]
 fn an_edited_include_is_compiled_again_and_two_at_once_compile_it_once() {
     let project = Project::new(&[]);
-    let prior = "beta ~ normal(0, sqrt(1000));";
+    let prior = PRIOR;
     project.write(
         "including.stan",
         &LINEAR.replace(prior, "#include prior.stan"),

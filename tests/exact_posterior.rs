@@ -27,6 +27,7 @@ type Draws = [Vec<Vec<f64>>; 3];
 
 fn project(alpha: f64, trajectory: &str, metric: &str) -> (Project, Prepared) {
     let project = Project::new(&[
+        ("model.priors", json!("paper")),
         ("temperature", json!(alpha)),
         ("sampler.chains", json!(NUM_CHAINS)),
         ("sampler.warmup", json!(1000)),

@@ -63,10 +63,12 @@ fn project(folder: &Path, y: &[f64], model: Value, others: &Value) -> Config {
         format!("x,y\n{}", rows.collect::<String>()),
     )
     .unwrap();
+    let mut model = model;
+    model["priors"] = json!("paper");
     let mut settings = json!({
         "model": model,
         "data": {"file": "data.csv", "response": "y", "predictors": ["x"], "intercept": false},
-        "permutation": {"prior": study::flat_rate()},
+        "permutation": {"prior": study::flat_rate(), "feedback": "full"},
         "sampler": {"chains": 4, "warmup": 1000, "draws": 12000, "seed": 1, "target_accept": 0.9},
         "output": "out"
     });
@@ -185,7 +187,8 @@ fn planted_errors_are_found() {
         let (z, what) = worst(law, json!({"stan": name(law)}), hotter.clone(), &exact(law));
         assert!(z > LIMIT, "the planted temperature was not found: {what}");
     }
-    let prior = json!({"permutation": {"prior": {"name": "hamming", "theta": 1}}});
+    let prior =
+        json!({"permutation": {"prior": {"name": "hamming", "theta": 1}, "feedback": "full"}});
     for law in [Law::Logistic, Law::NegativeBinomial] {
         let (z, what) = worst(law, json!({"stan": name(law)}), prior.clone(), &exact(law));
         assert!(z > LIMIT, "the planted prior was not found: {what}");

@@ -148,7 +148,7 @@ fn fit(seed: u64, settings: Value) -> Draws {
     }
     fs::write(folder.path().join("pairs.csv"), text).unwrap();
     let mut config = json!({
-        "model": {"stan": "linear"},
+        "model": {"stan": "linear", "priors": "paper"},
         "data": {"file": "data.csv", "response": "y", "predictors": ["x"], "intercept": false},
         "sampler": {"chains": 4, "warmup": 1000, "draws": 15000, "seed": seed, "target_accept": 0.95},
         "output": "out"

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Project, binary, column, ended_with};
+use common::{Project, binary, column, csv_of, ended_with, rows};
 use serde_json::{Value, json};
 
 /// The rows of the data of the shipped configs.
@@ -233,6 +233,60 @@ fn an_edited_program_is_refused_when_it_leaves_the_family_behind() {
             forgotten.contains("does not multiply its likelihood by alpha"),
             "{forgotten}"
         );
+        let added = check(4, family, 2);
+        assert!(
+            added.contains("switched.stan has a term in the response without alpha: moving 10 of 20 rows changes its log density by "),
+            "{added}"
+        );
+        assert!(
+            added.contains("multiply every term that contains the response by alpha"),
+            "{added}"
+        );
+    }
+}
+
+/// The prior of `switched.stan` is normal(0, 5), at -1e12 and less where the responses are in tiny units, and residuals
+/// lose digits where the responses are far from zero: neither is a disagreement, and neither hides one.
+#[test]
+fn no_scale_of_the_data_makes_a_right_program_look_wrong_or_a_wrong_one_right() {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stan/switched.stan");
+    let check = |mistake: usize, scale: f64, shift: f64, code: i32| {
+        let project = Project::new(&[
+            (
+                "model",
+                json!({ "stan": program, "data": { "mistake": mistake } }),
+            ),
+            ("permutation.update.name", json!("active_set")),
+            ("temperature", json!(0.7)),
+        ]);
+        let rows: Vec<(f64, f64)> = rows()
+            .iter()
+            .map(|(x, y)| (*x, scale * y + shift))
+            .collect();
+        project.write("data.csv", &csv_of(&rows));
+        project.run(&["check", "config.json"], code).1
+    };
+    let cases = [
+        (1e7, 0.0),
+        (1e60, 0.0),
+        (1e-60, 0.0),
+        (1.0, 1e6),
+        (1.0, 1e11),
+        (1e7, -1e12),
+    ];
+    for (scale, shift) in cases {
+        check(0, scale, shift, 0);
+        for mistake in [1, 3] {
+            let message = check(mistake, scale, shift, 2);
+            assert!(
+                message.contains("alpha") || message.contains("disagree"),
+                "{mistake} {scale} {shift}: {message}"
+            );
+        }
+    }
+    for scale in [1e7, 1e60, 1e-60] {
+        let message = check(4, scale, 0.0, 2);
+        assert!(message.contains("without alpha"), "{scale}: {message}");
     }
 }
 

@@ -296,8 +296,7 @@ fn a_list_of_one_is_the_single_response() {
         means: vec![single.slope, single.variance],
     };
     let folder = tempfile::tempdir().unwrap();
-    let settings =
-        json!({"model": {"stan": "multivariate"}, "temperature": 0.5, "response": ["y"]});
+    let settings = json!({"model": {"stan": "multivariate", "priors": "paper"}, "temperature": 0.5, "response": ["y"]});
     let prepared = prepared(&folder, &[("x", &x), ("y", &y)], settings);
     accepts(&fit(&prepared, &["beta.1.1", "sigma2.1"]), &exact);
 }

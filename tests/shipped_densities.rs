@@ -27,10 +27,63 @@ fn library(name: &str) -> StanLibrary {
     open_library(compiler.compile(&source).unwrap().library).unwrap()
 }
 
+/// The numbers of the priors, for one response.
+#[derive(Clone, Copy)]
+struct Priors {
+    /// The intercept's prior is at this value of the predictor.
+    centre: f64,
+    location: [f64; 2],
+    scale: [f64; 2],
+    /// Of sigma and of sigma2, and of sigma_f2.
+    error: [f64; 2],
+}
+
+/// Normal(0, 1000) for the errors' models, as in the paper; `width` for the others.
+fn paper(width: f64) -> Priors {
+    Priors {
+        centre: 0.0,
+        location: [0.0; 2],
+        scale: [width; 2],
+        error: [1000f64.sqrt(); 2],
+    }
+}
+
+/// Every number differs from every other, so that none can take another's place.
+const SCALED: Priors = Priors {
+    centre: 0.45,
+    location: [0.6, -0.2],
+    scale: [3.1, 1.7],
+    error: [2.3, 4.7],
+};
+
+impl Priors {
+    /// The log density of an intercept and a slope.
+    fn of_coefficients(self, beta: [f64; 2]) -> f64 {
+        let centred = [beta[0] + self.centre * beta[1], beta[1]];
+        let terms = (0..2).map(|k| {
+            let u = centred[k] - self.location[k];
+            normal(u, self.scale[k].powi(2))
+        });
+        terms.sum()
+    }
+
+    /// The log density of error scales, which are above zero: without the factor 2 that Stan leaves out.
+    fn of_errors(self, scales: &[f64]) -> f64 {
+        let pairs = scales.iter().zip(self.error);
+        pairs
+            .map(|(value, scale)| normal(*value, scale * scale))
+            .sum()
+    }
+}
+
 /// Six rows, two columns, and the program's own entry of the data block.
-fn data(own: Option<(&str, f64)>) -> CString {
+fn data(own: Option<(&str, f64)>, priors: Priors) -> CString {
     let x: Vec<[f64; 2]> = X2.iter().map(|&x2| [1.0, x2]).collect();
-    let mut data = json!({"N": N, "D": 2, "X": x, "alpha": ALPHA});
+    let mut data = json!({
+        "N": N, "D": 2, "X": x, "alpha": ALPHA, "weighted": 0,
+        "X_centre": [0.0, priors.centre], "beta_location": priors.location, "beta_scale": priors.scale,
+        "sigma_scale": priors.error[0], "sigma2_scale": priors.error[0], "sigma_f2_scale": priors.error[1]
+    });
     if let Some((key, value)) = own {
         data[key] = Value::from(value);
     }
@@ -49,39 +102,37 @@ fn normal(u: f64, variance: f64) -> f64 {
     -0.5 * (LOG_2PI + variance.ln() + u * u / variance)
 }
 
-/// Normal(0, 1000) for beta and for every positive parameter.
-fn log_prior(positive: &[f64]) -> f64 {
-    BETA.iter()
-        .chain(positive)
-        .map(|v| normal(*v, 1000.0))
-        .sum()
-}
-
 fn unconstrained(positive: &[f64], y: [f64; N]) -> Vec<f64> {
     let logs = positive.iter().map(|v| v.ln());
     BETA.into_iter().chain(logs).chain(y).collect()
 }
 
-/// The density of the errors' models, whose responses are `Y` and whose priors are those of `log_prior`.
+/// The density of the errors' models, whose responses are `Y`, with both kinds of priors.
 fn check<'lib>(
     library: &'lib StanLibrary,
     own: Option<(&str, f64)>,
     positive: &[f64],
     log_lik: &[f64],
 ) -> Model<&'lib StanLibrary> {
-    let expected = log_prior(positive) + ALPHA * log_lik.iter().sum::<f64>();
-    check_density(library, own, positive, Y, expected)
+    let check = |priors: Priors| {
+        let prior = priors.of_coefficients(BETA) + priors.of_errors(positive);
+        let expected = prior + ALPHA * log_lik.iter().sum::<f64>();
+        check_density(library, own, priors, positive, Y, expected)
+    };
+    check(SCALED);
+    check(paper(1000f64.sqrt()))
 }
 
 /// Checks the density with and without the Jacobian of the positive parameters, and its gradient by differences.
 fn check_density<'lib>(
     library: &'lib StanLibrary,
     own: Option<(&str, f64)>,
+    priors: Priors,
     positive: &[f64],
     y: [f64; N],
     expected: f64,
 ) -> Model<&'lib StanLibrary> {
-    let model = Model::new(library, Some(data(own)), 1).unwrap();
+    let model = Model::new(library, Some(data(own, priors)), 1).unwrap();
     let point = unconstrained(positive, y);
     let jacobian: f64 = positive.iter().map(|v| v.ln()).sum();
     for (with_jacobian, expected) in [(false, expected), (true, expected + jacobian)] {
@@ -136,17 +187,20 @@ fn check_generalised(
         .zip(fitted())
         .map(|(&y, eta)| log_mass(y, eta))
         .collect();
-    let variance = if name == "logistic" { 6.25 } else { 25.0 };
-    let beta: f64 = BETA.iter().map(|b| normal(*b, variance)).sum();
     // Gamma(2, 0.1).
     let others = positive.iter().map(|v| 0.01f64.ln() + v.ln() - 0.1 * v);
+    let others: f64 = others.sum();
     let factorials: f64 = match name {
         "poisson" | "negative_binomial" => y.iter().map(|y| log_gamma(y + 1.0)).sum(),
         _ => 0.0,
     };
     let tempered = ALPHA * (log_lik.iter().sum::<f64>() + factorials);
-    let expected = beta + others.sum::<f64>() + tempered;
-    let model = check_density(&library, None, positive, y, expected);
+    let check = |priors: Priors| {
+        let expected = priors.of_coefficients(BETA) + others + tempered;
+        check_density(&library, None, priors, positive, y, expected)
+    };
+    check(SCALED);
+    let model = check(paper(if name == "logistic" { 2.5 } else { 5.0 }));
     let found = generated(&library, &model, "log_lik", &unconstrained(positive, y));
     assert_eq!(found.len(), N);
     for (found, expected) in found.iter().zip(log_lik) {
@@ -228,21 +282,92 @@ fn student_t() {
     }
 }
 
+#[test]
+fn robust() {
+    let library = library("robust");
+    let (sigma, slope, nu): (f64, f64, f64) = (0.8, 0.3, 3.7);
+    let mean = X2.iter().sum::<f64>() / N as f64;
+    let sd = (X2.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (N as f64 - 1.0)).sqrt();
+    let log_lik: Vec<f64> = residuals()
+        .iter()
+        .zip(X2)
+        .map(|(u, x2)| {
+            let scale = sigma * (slope * (x2 - mean) / sd).exp();
+            log_gamma(0.5 * (nu + 1.0))
+                - log_gamma(0.5 * nu)
+                - 0.5 * (nu * std::f64::consts::PI).ln()
+                - scale.ln()
+                - 0.5 * (nu + 1.0) * (u * u / (nu * scale * scale)).ln_1p()
+        })
+        .collect();
+    let without_units = normal(slope, 0.25) + 0.01f64.ln() + nu.ln() - 0.1 * nu;
+    let theta = [BETA[0], BETA[1], sigma.ln(), slope, (nu - 1.0).ln()];
+    let weights = [1.0, 0.0, 2.5, 1.0, 0.0, 0.3];
+    let paper = paper(1000f64.sqrt());
+    for (priors, weighted) in [
+        (SCALED, false),
+        (SCALED, true),
+        (paper, false),
+        (paper, true),
+    ] {
+        let prior = priors.of_coefficients(BETA) + priors.of_errors(&[sigma]) + without_units;
+        let text = data(None, priors);
+        let mut values: Value = serde_json::from_str(text.to_str().unwrap()).unwrap();
+        values["weighted"] = json!(u8::from(weighted));
+        let text = CString::new(values.to_string()).unwrap();
+        let model = Model::new(&library, Some(text), 1).unwrap();
+        let of_row = |i: usize| if weighted { weights[i] } else { 1.0 };
+        let sum: f64 = (0..N).map(|i| of_row(i) * log_lik[i]).sum();
+        let point = match weighted {
+            true => [&theta[..], &Y, &weights].concat(),
+            false => [&theta[..], &Y].concat(),
+        };
+        let found = model.log_density(&point, false, false).unwrap();
+        let expected = prior + ALPHA * sum;
+        let close = (found - expected).abs() < 1e-10 * expected.abs().max(1.0);
+        assert!(
+            close,
+            "weighted {weighted}: Stan {found}, closed form {expected}"
+        );
+    }
+}
+
 /// Two responses, the second a made-up function of the first.
 fn second_response() -> Vec<f64> {
     Y.iter().map(|y| 0.5 - (1.3 * y).sin()).collect()
 }
 
-fn several(num_responses: usize) -> CString {
-    let mut data: Value = serde_json::from_str(data(None).to_str().unwrap()).unwrap();
-    data["K"] = json!(num_responses);
+/// With the priors of one response after the other.
+fn several(priors: &[Priors]) -> CString {
+    let mut data: Value = serde_json::from_str(data(None, priors[0]).to_str().unwrap()).unwrap();
+    data["K"] = json!(priors.len());
+    let matrix = |of: fn(&Priors) -> [f64; 2]| {
+        let row = |d: usize| priors.iter().map(|p| of(p)[d]).collect::<Vec<_>>();
+        json!([row(0), row(1)])
+    };
+    data["beta_location"] = matrix(|p| p.location);
+    data["beta_scale"] = matrix(|p| p.scale);
+    data["sigma2_scale"] = json!(priors.iter().map(|p| p.error[0]).collect::<Vec<_>>());
     CString::new(data.to_string()).unwrap()
 }
 
 #[test]
 fn multivariate() {
     let library = library("multivariate");
-    let model = Model::new(&library, Some(several(2)), 1).unwrap();
+    let other = Priors {
+        location: [-1.1, 0.3],
+        scale: [0.9, 5.3],
+        error: [0.8, 0.8],
+        ..SCALED
+    };
+    let large = paper(1000f64.sqrt());
+    for priors in [[SCALED, other], [large, large]] {
+        check_multivariate(&library, priors);
+    }
+}
+
+fn check_multivariate(library: &StanLibrary, priors: [Priors; 2]) {
+    let model = Model::new(library, Some(several(&priors)), 1).unwrap();
     let second = second_response();
     let (slopes, sigma2, unconstrained) = ([0.2, 0.7], [1.7, 0.4], 0.55f64);
     let r = unconstrained.tanh();
@@ -257,8 +382,11 @@ fn multivariate() {
         })
         .collect();
     // The correlation of two is uniform in (-1, 1): density 1/2.
-    let prior: f64 = slopes.iter().map(|v| normal(*v, 1000.0)).sum::<f64>() - 2f64.ln();
-    let expected = log_prior(&sigma2) + prior + ALPHA * log_lik.iter().sum::<f64>();
+    let of_response = |k: usize, beta: [f64; 2]| {
+        priors[k].of_coefficients(beta) + priors[k].of_errors(&sigma2[k..k + 1])
+    };
+    let prior = of_response(0, BETA) + of_response(1, slopes) - 2f64.ln();
+    let expected = prior + ALPHA * log_lik.iter().sum::<f64>();
     let logs = sigma2.map(f64::ln);
     let theta = [&BETA[..], &slopes, &logs, &[unconstrained]].concat();
     let point = [&theta[..], &Y, &second].concat();
@@ -269,7 +397,7 @@ fn multivariate() {
         assert!(close, "Stan {found}, closed form {expected}");
     }
     let names: Vec<&str> = model.param_names(true, true).split(',').collect();
-    let mut rng = bridgestan::Rng::new(&library, 1).unwrap();
+    let mut rng = bridgestan::Rng::new(library, 1).unwrap();
     let mut outputs = vec![0.0; names.len()];
     model
         .param_constrain(&point, true, true, &mut outputs, Some(&mut rng))
@@ -285,8 +413,8 @@ fn multivariate() {
 #[test]
 fn multivariate_with_one_response_is_linear() {
     let (single, several_library) = (library("linear"), library("multivariate"));
-    let linear = Model::new(&single, Some(data(None)), 1).unwrap();
-    let list = Model::new(&several_library, Some(several(1)), 1).unwrap();
+    let linear = Model::new(&single, Some(data(None, SCALED)), 1).unwrap();
+    let list = Model::new(&several_library, Some(several(&[SCALED])), 1).unwrap();
     assert_eq!(list.param_unc_num(), linear.param_unc_num());
     for shift in [0.0, 0.37, 0.81] {
         let place = |k: usize| ((k as f64 + shift) * 0.618_033_988_749_895).fract() * 6.0 - 3.0;
@@ -334,5 +462,35 @@ fn mean_shift() {
 fn more_shifted_rows_than_rows_are_refused() {
     let library = library("mean_shift");
     let own = Some(("k", N as f64 + 1.0));
-    assert!(Model::new(&library, Some(data(own)), 1).is_err());
+    assert!(Model::new(&library, Some(data(own, SCALED)), 1).is_err());
+}
+
+/// With a single column there is no slope for the prior to centre.
+#[test]
+fn a_design_of_one_column_has_a_prior_too() {
+    let (single, several) = (library("linear"), library("multivariate"));
+    let mut data = json!({
+        "N": N, "D": 1, "X": [[1], [1], [1], [1], [1], [1]], "alpha": ALPHA, "weighted": 0,
+        "X_centre": [0.0], "beta_location": [0.6], "beta_scale": [3.1], "sigma2_scale": 2.3
+    });
+    let theta = [0.4, 1.7f64.ln()];
+    let log_lik = Y.iter().map(|y| normal(y - 0.4, 1.7));
+    let prior = normal(0.4 - 0.6, 3.1 * 3.1) + normal(1.7, 2.3 * 2.3);
+    let expected = prior + ALPHA * log_lik.sum::<f64>();
+    for (library, name) in [(&single, "linear"), (&several, "multivariate")] {
+        if name == "multivariate" {
+            data["K"] = json!(1);
+            data["beta_location"] = json!([[0.6]]);
+            data["beta_scale"] = json!([[3.1]]);
+            data["sigma2_scale"] = json!([2.3]);
+        }
+        let text = CString::new(data.to_string()).unwrap();
+        let model = Model::new(library, Some(text), 1).unwrap();
+        let found = model.log_density(&[&theta[..], &Y].concat(), false, false);
+        let found = found.unwrap();
+        assert!(
+            (found - expected).abs() < 1e-10,
+            "{name}: {found} {expected}"
+        );
+    }
 }

@@ -130,6 +130,7 @@ fn every_shipped_config_loads_and_its_data_read() {
         ("quickstart", 235),
         ("quantile", 235),
         ("student_t", 235),
+        ("robust", 235),
         ("mean_shift", 235),
         ("poisson", 250),
         ("logistic", 250),

@@ -67,7 +67,7 @@ fn cells(study: &Study) -> Vec<Cell> {
 
 pub fn section(study: &Study) -> Section {
     let cells = cells(study);
-    let mut section = Section::default();
+    let mut section = super::new_section();
     section.add("## Contraction");
     section.add(theorem());
     section.add(

@@ -8,7 +8,7 @@ use super::paper_numbers::{best, linear};
 use super::results::{About, Inputs};
 
 pub fn section(inputs: &Inputs) -> Section {
-    let mut section = Section::default();
+    let mut section = super::new_section();
     section.add("# The paper's experiments, run again");
     section.add(
         "This page repeats the experiments of Chakraborty and Datta, \"Learning with sparsely permuted data: a robust Bayesian approach\", \

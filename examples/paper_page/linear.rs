@@ -26,7 +26,7 @@ pub fn cell<'a>(study: &'a Study, method: &str, n: &str, kappa: Option<&str>) ->
 }
 
 pub fn section(study: &Study) -> Section {
-    let mut section = Section::default();
+    let mut section = super::new_section();
     section.add("## Linear regression");
     section.add(
         "The design: y = Xβ + ε with 20 coefficients, all 1, and σ = 0.1. The first 6 rows of X are reversed, and row 7 is a copy of what row 1 was, x and y. \

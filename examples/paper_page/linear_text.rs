@@ -14,7 +14,7 @@ const PRIOR_VARIANCE: f64 = 1000.0;
 const AGREEING: f64 = 1.05;
 
 pub fn section(study: &Study) -> Section {
-    let mut section = Section::default();
+    let mut section = super::new_section();
     section.add("## What did not reproduce, and why");
     section.add(
         "The table pools the repeats of all n. *σ* is the posterior mean (true value 0.1), *moved* the posterior mean of the share of moved rows, both as the range over n of the mean over \

@@ -54,7 +54,7 @@ pub fn settings(study: &Study) -> Vec<Setting> {
 }
 
 pub fn section(study: &Study) -> Section {
-    let mut section = Section::default();
+    let mut section = super::new_section();
     section.add("## Beyond the paper: when does it pay?");
     section.add(
         "The paper's design has σ = 0.1 against a spread of Xβ near 45: any wrong link stands out. Here regressions are weaker. n = 300, 4 predictors and an intercept, all coefficients 1, normal errors; R² is the share of \

@@ -10,7 +10,7 @@ use super::results::Study;
 const KAPPAS: [&str; 2] = ["0.99", "1/n"];
 
 pub fn section(study: &Study) -> Section {
-    let mut section = Section::default();
+    let mut section = super::new_section();
     section.add("## Quantile regression");
     section.add(
         "The same design with asymmetric Laplace errors, τ = 0.5 and σ = 0.1: median regression. Columns as before, except that the *oracle* is quantile regression with the true links, and \

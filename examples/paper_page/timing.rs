@@ -12,7 +12,7 @@ const METHODS: [(&str, &str); 3] = [("ours", "ours"), ("literal", "literal"), ("
 const SPLIT_N: &str = "250";
 
 pub fn section(study: &Study) -> Section {
-    let mut section = Section::default();
+    let mut section = super::new_section();
     section.add("## Time per iteration");
     section.add(
         "One iteration is Step 1 (the parameters, one transition of HMC) and Step 2 (the links). Times are of one chain on one core, warm-up included, means over repeats. The paper has a picture of the same \

@@ -1,19 +1,31 @@
-//! Step 2 of a chain: the links given theta, and the response in their order.
+//! Step 2 of a chain: the links given theta, and what theta sees of them.
 
 use rand::Rng;
 
-use crate::model::{ModelError, Pairs};
-use crate::permutation::{Permutation, Prior, Update, UpdateInfo};
+use crate::model::{ModelError, Pairs, ThetaGivenPi};
+use crate::permutation::{LinksGivenMoved, Permutation, Prior, RowMixture, Update, UpdateInfo};
 
 /// The links of one chain and how they move.
 pub struct Links<'m> {
+    /// Without feedback only the set of moved rows counts; see `reported` for where they belong.
     pub permutation: Permutation,
     responses: &'m [f64],
     prior: &'m Prior,
     update: Update,
     pairs: Pairs<'m>,
+    /// None where moved rows inform theta.
+    mixture: Option<Mixture>,
     /// How the links started, for the diagnostics.
     pub start: &'static str,
+}
+
+/// Links without feedback: the parts of the row mixture at the current theta, and the links that are reported.
+struct Mixture {
+    own: Vec<f64>,
+    marginal: Vec<f64>,
+    /// 1 for each row whose link stays, 0 for each moved one.
+    weights: Vec<f64>,
+    reported: LinksGivenMoved,
 }
 
 impl<'m> Links<'m> {
@@ -30,8 +42,24 @@ impl<'m> Links<'m> {
             prior,
             update,
             pairs,
+            mixture: None,
             start: "identity",
         }
+    }
+
+    /// The same without feedback: theta sees a row only while its link stays, and a moved row has the law whose log
+    /// density is `log_marginal`, for each row.
+    pub fn without_feedback(mut self, log_marginal: &[f64]) -> Links<'m> {
+        let num_rows = self.prior.num_rows();
+        assert_eq!(log_marginal.len(), num_rows, "one log density a row");
+        let temperature = self.pairs.temperature();
+        self.mixture = Some(Mixture {
+            own: vec![0.0; num_rows],
+            marginal: log_marginal.iter().map(|m| temperature * m).collect(),
+            weights: vec![1.0; num_rows],
+            reported: LinksGivenMoved::new(num_rows),
+        });
+        self
     }
 
     /// Spreads the chains' starts: the links as given, the mode at `theta`, or a random tenth of the rows moved.
@@ -44,22 +72,24 @@ impl<'m> Links<'m> {
         match chain % 3 {
             1 => {}
             2 => {
-                self.pairs.update(theta)?;
-                let mut search = Update::Mode(Default::default());
-                self.pairs
-                    .step(&mut search, &mut self.permutation, self.prior, rng)?;
+                let search = Update::Mode(Default::default());
+                let update = std::mem::replace(&mut self.update, search);
+                let found = self.step_two(theta, rng);
+                self.update = update;
+                found?;
                 self.start = "mode";
             }
             _ => {
                 let most = self.permutation.len() / 10;
                 self.permutation.assign(&self.prior.random_links(most, rng));
+                self.weigh();
                 self.start = "random";
             }
         }
         Ok(())
     }
 
-    /// Draws the links given theta. True when they changed.
+    /// Draws the links given theta. True when theta sees something else than before.
     pub fn step_two(
         &mut self,
         theta: &[f64],
@@ -67,14 +97,56 @@ impl<'m> Links<'m> {
     ) -> Result<(UpdateInfo, bool), ModelError> {
         let version = self.permutation.version();
         self.pairs.update(theta)?;
-        let info = self
-            .pairs
-            .step(&mut self.update, &mut self.permutation, self.prior, rng)?;
-        Ok((info, self.permutation.version() != version))
+        let Some(mixture) = &mut self.mixture else {
+            let info = self
+                .pairs
+                .step(&mut self.update, &mut self.permutation, self.prior, rng)?;
+            return Ok((info, self.permutation.version() != version));
+        };
+        self.pairs.own_log_densities(&mut mixture.own);
+        let temperature = self.pairs.temperature();
+        mixture.own.iter_mut().for_each(|own| *own *= temperature);
+        let pair = RowMixture {
+            own: &mixture.own,
+            marginal: &mixture.marginal,
+        };
+        let info = (self.update).step(&mut self.permutation, &pair, self.prior, rng);
+        Ok((info, self.weigh()))
     }
 
-    pub fn align(&self, aligned: &mut [f64]) {
-        self.permutation.align(self.responses, aligned);
+    /// Sets the weights of the rows by their links; true when one changed. With feedback there are none.
+    fn weigh(&mut self) -> bool {
+        let Some(mixture) = &mut self.mixture else {
+            return false;
+        };
+        let mut changed = false;
+        for (row, weight) in mixture.weights.iter_mut().enumerate() {
+            let now = f64::from(u8::from(!self.permutation.is_moved(row)));
+            changed |= *weight != now;
+            *weight = now;
+        }
+        changed
+    }
+
+    /// Gives theta what it sees of the links: the responses in their order or, without feedback, the weights of the rows.
+    pub fn show(&self, density: &mut ThetaGivenPi) {
+        match &self.mixture {
+            Some(mixture) => density.weights_mut().copy_from_slice(&mixture.weights),
+            None => self
+                .permutation
+                .align(self.responses, density.response_mut()),
+        }
+    }
+
+    /// The links to save with a draw; without feedback they are drawn at the theta of the last step.
+    pub fn reported(&mut self, rng: &mut impl Rng) -> Result<&Permutation, ModelError> {
+        let Some(mixture) = &mut self.mixture else {
+            return Ok(&self.permutation);
+        };
+        let links = &mut mixture.reported;
+        self.pairs
+            .step_given_moved(links, &self.permutation, self.prior, rng)?;
+        Ok(links.links())
     }
 
     pub fn log_prior(&self) -> f64 {

@@ -99,7 +99,7 @@ impl<'m> Chain<'m> {
     ) -> Result<Chain<'m>, ChainError> {
         let failed = |source| ChainError::Eval { chain: id, source };
         if let Some(links) = &links {
-            links.align(density.response_mut());
+            links.show(&mut density);
         }
         let position = density.position_of(theta.clone());
         let mut target = MovingTarget::new(density);
@@ -167,8 +167,9 @@ impl<'m> Chain<'m> {
             }
             if !warming_up && (done - num_warmup).is_multiple_of(self.settings.thin) {
                 self.draw(&step_one, &step_two, &mut row)?;
-                let moved = self.links.as_ref().map(|links| &links.permutation);
-                let written = writer.draw(&row, moved);
+                let rng = &mut self.rng;
+                let moved = self.links.as_mut().map(|links| links.reported(rng));
+                let written = writer.draw(&row, moved.transpose()?);
                 written.map_err(|source| self.write_error(&writer, source))?;
                 self.outcome.num_draws += 1;
             }
@@ -248,7 +249,7 @@ impl<'m> Chain<'m> {
         density.theta_at(self.state.position(), &mut self.theta);
         let (info, moved) = links.step_two(&self.theta, &mut self.rng)?;
         if moved {
-            links.align(self.target.change().response_mut());
+            links.show(self.target.change());
             let refreshed = self.state.refresh(&mut self.target);
             let chain = self.id;
             refreshed.map_err(|source| ChainError::Eval { chain, source })?;
@@ -290,7 +291,8 @@ impl<'m> Chain<'m> {
         }
         let density = self.target.density();
         density.theta_at(self.state.position(), &mut self.theta);
-        self.outputs.append(&self.theta, density.response(), row)?;
+        let (response, weights) = (density.response(), density.weights());
+        self.outputs.append(&self.theta, response, weights, row)?;
         Ok(())
     }
 }

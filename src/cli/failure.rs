@@ -165,6 +165,7 @@ impl From<FitError> for Failure {
             | FitError::Data(_)
             | FitError::Model(_)
             | FitError::Agreement(_)
+            | FitError::Weights(_)
             | FitError::NoAlpha { .. }
             | FitError::Draws(_)
             | FitError::OutputExists { .. }

@@ -15,6 +15,7 @@ use crate::config;
 use crate::data::Notes;
 use crate::diagnostics::Finding;
 use crate::fit::{Prepared, check_output, prepare_with, read_data};
+use crate::priors::PriorsUsed;
 use crate::report;
 use crate::stan::{BuildObserver, Cache, Compiler, StanError, Toolchain, shipped_names};
 
@@ -119,11 +120,23 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         prepared.model.dim(),
         prepared.model.output_names().len()
     );
+    print_priors(&prepared.priors);
     warn_of_unreachable_links(&prepared);
     println!("stan     {}", prepared.toolchain);
     println!("output   {}", tidy(&prepared.config.output));
     println!("Everything is ready to fit.");
     Ok(())
+}
+
+fn print_priors(priors: &PriorsUsed) {
+    let mut words = priors.words();
+    if priors.program.is_none() {
+        words.insert(0, format!("{}:", priors.source()));
+    }
+    for (k, line) in words.iter().enumerate() {
+        let key = if k == 0 { "priors" } else { "" };
+        println!("{key:9}{line}");
+    }
 }
 
 /// What happened to the user's files on the way to the data set, and which links are possible.

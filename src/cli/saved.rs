@@ -70,12 +70,15 @@ pub(super) fn report(args: ReportArgs) -> Result<(), Failure> {
 
 pub(super) fn diagnose(args: DiagnoseArgs) -> Result<(), Failure> {
     let chains = read_output(&args.folder)?;
-    let mut findings = summary::findings(&chains, &summary::rows(&chains));
+    let rows = summary::rows(&chains);
+    let mut findings = summary::findings(&chains, &rows);
     if let Some(links) = LinksSummary::read_saved(&args.folder, &chains)? {
         findings.extend(links.findings());
     }
     findings.extend(summary::drift_findings(summary::saved_drifts(&args.folder)));
     findings.extend(read_trust(&args.folder).and_then(|trust| trust.finding()));
+    let priors = summary::saved_priors(&args.folder);
+    findings.extend(summary::prior_findings(priors.as_ref(), &rows));
     print_findings(&findings);
     if args.strict && findings.iter().any(Finding::is_problem) {
         return Err(Failure::diagnostics());

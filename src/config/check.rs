@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::explain::shown;
 use super::{
-    Alpha, Audit, ConfigError, Data, Family, Init, ModelSource, Prior, Sampler, Temperature,
-    Update, nearest, quoted_list,
+    Alpha, Audit, ConfigError, Data, Family, Feedback, Init, ModelSource, Prior, Sampler,
+    Temperature, Update, nearest, quoted_list,
 };
 
 /// Every failure names the config file.
@@ -78,7 +78,11 @@ impl Check<'_> {
         match *family {
             Family::AsymmetricLaplace { tau } => self.inside_unit("model.family.tau", tau),
             Family::StudentT { nu } => self.above_zero("model.family.nu", nu),
-            Family::Gaussian | Family::Poisson | Family::Logistic | Family::Stan => Ok(()),
+            Family::Gaussian
+            | Family::Robust
+            | Family::Poisson
+            | Family::Logistic
+            | Family::Stan => Ok(()),
         }
     }
 
@@ -185,6 +189,28 @@ impl Check<'_> {
             self.at_least_one("permutation.update.steps", steps)?;
         }
         Ok(())
+    }
+
+    /// The feedback as typed, or else what the model calls for: relinking does harm where responses are 0 or 1.
+    pub(super) fn feedback(
+        &self,
+        typed: Option<Feedback>,
+        update: Update,
+        stan: &ModelSource,
+    ) -> Result<Feedback, ConfigError> {
+        let sampled = update == Update::ActiveSet;
+        let by_model = match stan {
+            ModelSource::Shipped(name) if name == "logistic" && sampled => Feedback::None,
+            _ => Feedback::Full,
+        };
+        let feedback = typed.unwrap_or(by_model);
+        self.that(
+            feedback == Feedback::Full || sampled,
+            "permutation.feedback",
+            "\"none\"",
+            "without feedback the moved rows are sampled, so set permutation.update to {\"name\": \"active_set\"} or remove it",
+        )?;
+        Ok(feedback)
     }
 
     pub(super) fn sampler(&self, sampler: &Sampler) -> Result<(), ConfigError> {

@@ -29,6 +29,8 @@ pub enum Family {
         #[schemars(extend("exclusiveMinimum" = 0))]
         nu: f64,
     },
+    /// Student t around x'beta with free degrees of freedom, and a log scale that is linear in the predictors.
+    Robust,
     /// Counts with mean exp(x'beta).
     Poisson,
     /// 0 or 1, with log odds x'beta of a 1.
@@ -43,11 +45,26 @@ impl fmt::Display for Family {
             Family::Gaussian => write!(f, "gaussian"),
             Family::AsymmetricLaplace { tau } => write!(f, "asymmetric_laplace, tau = {tau}"),
             Family::StudentT { nu } => write!(f, "student_t, nu = {nu}"),
+            Family::Robust => write!(f, "robust"),
             Family::Poisson => write!(f, "poisson"),
             Family::Logistic => write!(f, "logistic"),
             Family::Stan => write!(f, "stan"),
         }
     }
+}
+
+/// Where the numbers of the shipped programs' priors come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Priors {
+    /// Weak priors in the units of the file: slopes normal(0, 2.5 sd(y) / sd(x)), the intercept at the means of the
+    /// predictors normal(mean(y), 2.5 sd(y)), the error variance half-normal with scale 2.5 var(y); on a log or log odds
+    /// scale slopes normal(0, 2.5 / sd(x)).
+    #[default]
+    Scaled,
+    /// The paper's: normal(0, sqrt(1000)) for coefficients and error scale, whatever the units; on a log scale
+    /// normal(0, 5), for log odds normal(0, 2.5).
+    Paper,
 }
 
 /// The prior on which links are wrong.
@@ -187,6 +204,18 @@ pub enum Restart {
     Mode,
 }
 
+/// Whether the responses of moved rows inform the parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Feedback {
+    /// A moved row informs the parameters at its new place: the joint posterior of parameters and links.
+    #[default]
+    Full,
+    /// A row informs the parameters only while its link stays; a moved row has the marginal law of all responses (the row
+    /// mixture), and its links are drawn given the parameters.
+    None,
+}
+
 fn one() -> f64 {
     1.0
 }
@@ -235,6 +264,7 @@ enum FamilyName {
     Gaussian,
     AsymmetricLaplace,
     StudentT,
+    Robust,
     Poisson,
     Logistic,
     Stan,
@@ -259,6 +289,7 @@ impl<'de> Deserialize<'de> for Family {
                 let nu = needed(nu, "nu")?;
                 Ok(Family::StudentT { nu })
             }
+            FamilyName::Robust => refuse("robust", &[has_tau, has_nu]).map(|()| Family::Robust),
             FamilyName::Poisson => refuse("poisson", &[has_tau, has_nu]).map(|()| Family::Poisson),
             FamilyName::Logistic => {
                 refuse("logistic", &[has_tau, has_nu]).map(|()| Family::Logistic)
@@ -390,6 +421,7 @@ mod tests {
                 r#"{"name":"student_t","nu":4.0}"#,
                 Family::StudentT { nu: 4.0 },
             ),
+            (r#"{"name":"robust"}"#, Family::Robust),
             (r#"{"name":"stan"}"#, Family::Stan),
         ] {
             assert_eq!(from_str::<Family>(text).unwrap(), family);

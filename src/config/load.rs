@@ -466,6 +466,8 @@ mod tests {
             "trajectory",
             "init",
             "standardise",
+            "priors",
+            "outcome",
             "output",
             "versions",
         ] {

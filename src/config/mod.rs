@@ -17,7 +17,7 @@ mod temperature;
 mod text;
 
 pub(crate) use check::Check;
-pub use choices::{Audit, Family, Prior, Restart, Update};
+pub use choices::{Audit, Family, Feedback, Prior, Priors, Restart, Update};
 pub use data::{Data, DataSource, LinkColumns, Missing};
 pub use error::ConfigError;
 pub use init::{Init, read_init};

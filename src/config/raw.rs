@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Data, Family, Init, Prior, Temperature, Update};
+use super::{Data, Family, Feedback, Init, Prior, Priors, ResponseKind, Temperature, Update};
 
 /// A fit of a regression whose rows may be linked wrongly: the model, the data, how to sample, where to write.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -48,8 +48,8 @@ pub(super) struct RawConfig {
     expecting = "an object such as {\"stan\": \"linear\"}"
 )]
 pub(super) struct RawModel {
-    /// Name of a shipped model (linear, quantile, student_t, multivariate, mean_shift), or path of a `.stan` file relative to
-    /// the config file.
+    /// Name of a shipped model (linear, quantile, student_t, robust, poisson, logistic, negative_binomial, gamma,
+    /// multivariate, mean_shift), or path of a `.stan` file relative to the config file.
     pub(super) stan: String,
     /// Name of the parameter in the Stan program that holds the response in the order of the links.
     #[serde(default = "default_response")]
@@ -57,6 +57,15 @@ pub(super) struct RawModel {
     /// Density of a response given its predictors, for the permutation step; by default that of the shipped
     /// model, and gaussian for your own program.
     pub(super) family: Option<Family>,
+    /// Numbers of the priors that a shipped program takes as data: "scaled" to the file (the default), or the "paper"'s,
+    /// which have units. Your own program gets the same entries where it declares them (X_centre, beta_location,
+    /// beta_scale, sigma_scale, sigma2_scale, sigma_f2_scale); `data` below overrides each of them.
+    #[serde(default)]
+    pub(super) priors: Priors,
+    /// Which values the response can have, for a program of your own whose family is "stan"; by default as the shipped
+    /// program or the family says, else "real". It decides on which scale `beta` is: priors, starting values and fitted
+    /// values depend on it.
+    pub(super) outcome: Option<ResponseKind>,
     /// Further entries for the `data` block of the Stan program, besides N, D, X, alpha and, for a list of
     /// responses, K.
     #[serde(default)]
@@ -80,6 +89,9 @@ pub(super) struct RawPermutation {
     pub(super) prior: Option<Prior>,
     /// How the permutation is updated in each iteration.
     pub(super) update: Update,
+    /// Whether moved rows inform the parameters; by default "none" for the shipped model `logistic`, otherwise "full".
+    /// "none" goes with the update `active_set`.
+    pub(super) feedback: Option<Feedback>,
 }
 
 /// Chains, iterations and the settings of Hamiltonian Monte Carlo.
@@ -118,8 +130,9 @@ pub struct Sampler {
     /// `.json` file of them.
     pub init: Init,
     /// Whether the sampler moves in coordinates in which the predictors are centred (given an intercept) and scaled. The
-    /// posterior stays the same; predictors of very different scale, or far from zero, need fewer steps.
-    pub standardise: bool,
+    /// posterior stays the same in any units, and predictors of very different scale, or far from zero, need fewer
+    /// steps. By default wherever the program has `beta` with one value for each column of X (and response).
+    pub standardise: Option<bool>,
 }
 
 impl Default for Sampler {
@@ -135,7 +148,7 @@ impl Default for Sampler {
             metric: Metric::default(),
             trajectory: Trajectory::default(),
             init: Init::default(),
-            standardise: false,
+            standardise: None,
         }
     }
 }

@@ -7,7 +7,10 @@ use serde_json::{Map, Value};
 
 use super::check::Check;
 use super::raw::RawConfig;
-use super::{ConfigError, Data, Family, Init, Prior, Sampler, Temperature, Update};
+use super::{
+    ConfigError, Data, Family, Feedback, Init, Prior, Priors, ResponseKind, Sampler, Temperature,
+    Update,
+};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Config {
@@ -29,6 +32,10 @@ pub struct Model {
     pub response: String,
     /// As typed; see `Model::family`.
     pub family: Option<Family>,
+    pub priors: Priors,
+    /// As typed; see `Model::response_kind`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<ResponseKind>,
     /// Further entries for the Stan data block.
     pub data: Map<String, Value>,
 }
@@ -38,6 +45,14 @@ pub struct Model {
 pub struct Permutation {
     pub prior: Prior,
     pub update: Update,
+    pub feedback: Feedback,
+}
+
+impl Permutation {
+    /// Whether the program is given a weight for each row: theta then sees only rows whose links stay.
+    pub fn has_weights(&self) -> bool {
+        self.feedback == Feedback::None
+    }
 }
 
 /// Where the Stan program is.
@@ -56,6 +71,7 @@ impl Model {
                 Family::AsymmetricLaplace { tau: 0.5 }
             }
             ModelSource::Shipped(name) if name == "student_t" => Family::StudentT { nu: 4.0 },
+            ModelSource::Shipped(name) if name == "robust" => Family::Robust,
             ModelSource::Shipped(name) if name == "poisson" => Family::Poisson,
             ModelSource::Shipped(name) if name == "logistic" => Family::Logistic,
             ModelSource::Shipped(name)
@@ -98,6 +114,7 @@ impl Config {
         check.sampler(&raw.sampler)?;
 
         let stan = check.model_source(&raw.model.stan, &folder, shipped)?;
+        let feedback = check.feedback(raw.permutation.feedback, update, &stan)?;
         let data = raw.data.with_paths_in(&folder);
         let init = match raw.sampler.init {
             Init::File(path) => Init::File(folder.join(path)),
@@ -122,11 +139,17 @@ impl Config {
                 stan,
                 response: raw.model.response,
                 family: raw.model.family,
+                priors: raw.model.priors,
+                outcome: raw.model.outcome,
                 data: raw.model.data,
             },
             data,
             temperature: raw.temperature,
-            permutation: Permutation { prior, update },
+            permutation: Permutation {
+                prior,
+                update,
+                feedback,
+            },
             sampler: Sampler {
                 init,
                 ..raw.sampler
@@ -156,6 +179,7 @@ mod tests {
         "linear",
         "quantile",
         "student_t",
+        "robust",
         "multivariate",
         "mean_shift",
     ];
@@ -186,7 +210,7 @@ mod tests {
         let config = resolved(&minimal(), &[]).unwrap();
         let expected = json!({
             "name": "wages",
-            "model": {"stan": "linear", "response": "y", "family": null, "data": {}},
+            "model": {"stan": "linear", "response": "y", "family": null, "priors": "scaled", "data": {}},
             "data": {
                 "file": "/project/wages.csv", "response": "log_wage", "predictors": ["educ", "exper"],
                 "intercept": true, "reference": {}, "missing": "error", "id": null, "block": null, "safe": null,
@@ -195,12 +219,13 @@ mod tests {
             "temperature": 1.0,
             "permutation": {
                 "prior": {"name": "beta_binomial", "a": 1.0, "b": 9.0, "no_error": 0.5},
-                "update": {"name": "active_set"}
+                "update": {"name": "active_set"},
+                "feedback": "full"
             },
             "sampler": {
                 "chains": 4, "warmup": 1000, "draws": 1000, "thin": 1, "seed": 1, "target_accept": 0.8,
                 "max_depth": 10, "metric": "dense", "trajectory": "nuts", "init": "auto",
-                "standardise": false
+                "standardise": null
             },
             "output": "/project/out/wages"
         });
@@ -214,7 +239,7 @@ mod tests {
             "name": "wages 2",
             "model": {
                 "stan": "models/mine.stan", "response": "w", "data": {"K": 3, "knots": [0.1, [1e-3]]},
-                "family": {"name": "student_t", "nu": 5.5}
+                "family": {"name": "student_t", "nu": 5.5}, "priors": "paper", "outcome": "positive"
             },
             "data": {
                 "file": "../data/wages.csv", "response": "log_wage", "predictors": ["educ"],
@@ -317,10 +342,33 @@ mod tests {
             family(&["model.stan=student_t"]),
             Family::StudentT { nu: 4.0 }
         );
+        assert_eq!(family(&["model.stan=robust"]), Family::Robust);
         assert_eq!(family(&["model.stan=mine.stan"]), Family::Gaussian);
         assert_eq!(
             family(&["model.stan=quantile", r#"model.family={"name":"stan"}"#]),
             Family::Stan
+        );
+    }
+
+    #[test]
+    fn feedback_follows_the_shipped_model_unless_typed() {
+        let shipped = ["linear", "logistic"];
+        let feedback = |settings: &[&str]| {
+            let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
+            let file = Path::new("/project/wages.json");
+            let config = parse(&minimal().to_string(), file, &settings, &shipped);
+            config.unwrap().permutation.feedback
+        };
+        assert_eq!(feedback(&[]), Feedback::Full);
+        assert_eq!(feedback(&["model.stan=logistic"]), Feedback::None);
+        let logistic = |more| feedback(&["model.stan=logistic", more]);
+        assert_eq!(logistic("permutation.feedback=full"), Feedback::Full);
+        assert_eq!(logistic("permutation.update.name=mode"), Feedback::Full);
+        assert_eq!(feedback(&["permutation.feedback=none"]), Feedback::None);
+        assert_eq!(
+            feedback(&["model.stan=own.stan", r#"model.family={"name":"logistic"}"#]),
+            Feedback::Full,
+            "a program of one's own may have no weights"
         );
     }
 
@@ -433,6 +481,11 @@ mod tests {
                 "`permutation.update.steps` is 0; it must be 1 or more",
             ),
             (
+                r#"permutation={"feedback":"none","update":{"name":"mode"}}"#,
+                "`permutation.feedback` is \"none\"; without feedback the moved rows are sampled, so set permutation.update to \
+                 {\"name\": \"active_set\"} or remove it",
+            ),
+            (
                 "data.predictors=[]",
                 r#"`data.predictors` is missing; add it, for example "predictors": ["educ", "exper"]"#,
             ),
@@ -451,12 +504,12 @@ mod tests {
             (
                 "model.stan=linaer",
                 "`model.stan` is \"linaer\"; write a shipped model (`linear`, `quantile`, `student_t`, \
-                 `multivariate` and `mean_shift`), perhaps `linear`, or the path of a .stan file",
+                 `robust`, `multivariate` and `mean_shift`), perhaps `linear`, or the path of a .stan file",
             ),
             (
                 "model.stan=hierarchical",
                 "`model.stan` is \"hierarchical\"; write a shipped model (`linear`, `quantile`, `student_t`, \
-                 `multivariate` and `mean_shift`), or the path of a .stan file",
+                 `robust`, `multivariate` and `mean_shift`), or the path of a .stan file",
             ),
             (
                 "model.stan=models/mine",

@@ -1,8 +1,12 @@
 //! Which values the response of a model can have, and how x'beta becomes their mean.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 use super::{Family, Model, ModelSource};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum ResponseKind {
     /// Any number, with mean x'beta as far as is known.
     Real,
@@ -15,8 +19,11 @@ pub enum ResponseKind {
 }
 
 impl Model {
-    /// As the shipped program says, or else the family; of a program that says it all itself nothing is known.
+    /// As typed, or as the shipped program says, or else the family; of a program that says it all itself nothing is known.
     pub fn response_kind(&self) -> ResponseKind {
+        if let Some(kind) = self.outcome {
+            return kind;
+        }
         let shipped = match &self.stan {
             ModelSource::Shipped(name) => name.as_str(),
             ModelSource::File(_) => "",
@@ -63,6 +70,7 @@ impl ResponseKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Priors;
 
     #[test]
     fn each_kind_allows_its_own_values() {
@@ -90,8 +98,15 @@ mod tests {
                 stan,
                 response: "y".into(),
                 family,
+                priors: Priors::Scaled,
+                outcome: None,
                 data: serde_json::Map::new(),
             };
+            let typed = Model {
+                outcome: Some(ResponseKind::Positive),
+                ..model.clone()
+            };
+            assert_eq!(typed.response_kind(), ResponseKind::Positive);
             model.response_kind()
         };
         let shipped = |name: &str| ModelSource::Shipped(name.into());

@@ -13,6 +13,7 @@ mod new_rows;
 mod read;
 mod relinkable;
 mod sha256;
+mod spread;
 mod stan_json;
 mod table;
 mod values;
@@ -31,6 +32,7 @@ pub use new_rows::{NewRows, read_new};
 pub use read::read;
 pub use relinkable::Relinkable;
 pub(crate) use sha256::files_sha256;
+pub(crate) use spread::Spread;
 pub use stan_json::stan_json;
 pub(crate) use table::Table;
 
@@ -122,6 +124,11 @@ impl Dataset {
 
     pub fn num_rows(&self) -> usize {
         self.response.len()
+    }
+
+    /// Whether the first column of X is the intercept.
+    pub fn has_intercept(&self) -> bool {
+        self.predictor_names.first().map(String::as_str) == Some(INTERCEPT)
     }
 
     /// The responses one behind the other, each in the order of the rows: a matrix as Stan stores it.

@@ -7,6 +7,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 pub(crate) const MAX_R_HAT: f64 = 1.01;
 pub(crate) const MIN_ESS_PER_CHAIN: f64 = 100.0;
 pub(crate) const MIN_E_BFMI: f64 = 0.3;
+/// In standard deviations of the prior.
+pub(crate) const MAX_PRIOR_DEVIATION: f64 = 3.0;
 const MAX_NAMED: usize = 5;
 
 /// One finding; its display says what was found and what to do.
@@ -29,6 +31,8 @@ pub enum Finding {
     LinksDisagree(Worst),
     /// Chains in which the number of moved rows still drifted when warm-up ended, with the change.
     LinksDrift(Worst),
+    /// Quantities whose posterior mean is so many standard deviations from the centre of their prior.
+    PriorAgainstData(Worst),
     NotJudged(Names),
     Constant(Names),
     /// A check of the model behind the links failed: its sentence.
@@ -123,7 +127,10 @@ impl Finding {
     /// The same finding in the user's names of quantities.
     pub fn renamed(mut self, name_of: impl Fn(&str) -> String) -> Finding {
         match &mut self {
-            Finding::LowBulkEss(worst) | Finding::LowTailEss(worst) | Finding::HighRHat(worst) => {
+            Finding::LowBulkEss(worst)
+            | Finding::LowTailEss(worst)
+            | Finding::HighRHat(worst)
+            | Finding::PriorAgainstData(worst) => {
                 worst
                     .named
                     .iter_mut()
@@ -160,6 +167,7 @@ impl Finding {
             Finding::HighRHat(_) => "high_r_hat",
             Finding::LinksDisagree(_) => "links_disagree",
             Finding::LinksDrift(_) => "links_drift",
+            Finding::PriorAgainstData(_) => "prior_against_data",
             Finding::NotJudged(_) => "not_judged",
             Finding::Constant(_) => "constant",
             Finding::Contradicted(_) => "contradicted",
@@ -230,6 +238,13 @@ impl fmt::Display for Finding {
                  the first draws are not yet from the posterior. Raise sampler.warmup.",
                 worst.list(1),
             ),
+            Finding::PriorAgainstData(worst) => write!(
+                f,
+                "The posterior mean lies more than {MAX_PRIOR_DEVIATION} prior standard deviations from the centre of the prior of {}: \
+                 the prior contradicts the data, and shifts estimates and links. Set model.priors to \"scaled\" if it is \"paper\" or \
+                 if model.data has numbers of its own; otherwise look for outliers in these columns, or widen the prior in model.data.",
+                worst.list(1),
+            ),
             Finding::NotJudged(names) => write!(
                 f,
                 "Convergence cannot be judged for {}: there are fewer than 4 draws per chain, draws that are not finite, or almost \
@@ -278,7 +293,8 @@ impl Serialize for Finding {
             | Finding::LowTailEss(worst)
             | Finding::HighRHat(worst)
             | Finding::LinksDisagree(worst)
-            | Finding::LinksDrift(worst) => {
+            | Finding::LinksDrift(worst)
+            | Finding::PriorAgainstData(worst) => {
                 let (names, values): (Vec<_>, Vec<_>) = worst
                     .named
                     .iter()
@@ -377,6 +393,13 @@ mod tests {
                 [
                     "above 1.01 for a (inf), b (1.015):",
                     "Raise sampler.warmup and sampler.draws",
+                ],
+            ),
+            (
+                Finding::PriorAgainstData(worst(&[("a", 4.26)], 0, 3.0)),
+                [
+                    "more than 3 prior standard deviations from the centre of the prior of a (4.3):",
+                    "Set model.priors to \"scaled\"",
                 ],
             ),
             (

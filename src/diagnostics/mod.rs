@@ -27,7 +27,7 @@ pub use density::{density, grid};
 pub use energy::e_bfmi;
 pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use finding::{Finding, Names, Worst};
-pub(crate) use finding::{MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN};
+pub(crate) use finding::{MAX_PRIOR_DEVIATION, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
 pub use rhat::r_hat;
 pub(crate) use special::{beta_cdf, beta_quantile, gamma_cdf, normal_quantile, student_t_quantile};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Notes};
 use crate::permutation::LinkSpace;
+use crate::priors::PriorsUsed;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DataSummary {
@@ -22,6 +23,9 @@ pub struct DataSummary {
     pub num_safe: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub num_candidate_pairs: Option<usize>,
+    /// Of the parameters; None for fits of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priors: Option<PriorsUsed>,
 }
 
 impl DataSummary {
@@ -36,6 +40,7 @@ impl DataSummary {
             num_blocks: data.blocks.as_ref().map(|blocks| blocks.labels.len()),
             num_safe: safe.map(|safe| safe.iter().filter(|safe| **safe).count()),
             num_candidate_pairs: data.candidates.as_ref().map(Vec::len),
+            priors: None,
         }
     }
 }

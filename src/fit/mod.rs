@@ -21,7 +21,7 @@ use crate::data::DataError;
 use crate::diagnostics::{Finding, SummaryRow, write_csv};
 use crate::draws::{ChainDraws, DrawsError, read_output};
 use crate::links_summary::{LinksSummary, RowNumbers};
-use crate::model::{AgreementError, ModelError};
+use crate::model::{AgreementError, ModelError, WeightsError};
 use crate::run::Run;
 use crate::stan::StanError;
 use crate::summary;
@@ -47,6 +47,8 @@ pub enum FitError {
     Model(#[from] ModelError),
     #[error(transparent)]
     Agreement(#[from] AgreementError),
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
     #[error(
         "{label} declares no `alpha` in its data block, so the temperature cannot be other than 1: add `real<lower=0, upper=1> alpha;` and multiply the likelihood by it"
     )]
@@ -88,7 +90,11 @@ impl Prepared {
         clear_output(output)?;
         write(&output.join("config.json"), &self.resolved_config())?;
         write_text(&output.join("model.stan"), &self.program)?;
-        let summary = serde_json::to_value(DataSummary::new(&self.data, self.prior.space()));
+        let summary = DataSummary {
+            priors: Some(self.priors.clone()),
+            ..DataSummary::new(&self.data, self.prior.space())
+        };
+        let summary = serde_json::to_value(summary);
         write(&output.join("data.json"), &summary.expect("plain JSON"))?;
         let start = Instant::now();
         let run = Run {
@@ -124,6 +130,7 @@ impl Prepared {
             .iter()
             .filter_map(|outcome| Some((outcome.chain, outcome.drift?)));
         findings.extend(summary::drift_findings(drifts));
+        findings.extend(summary::prior_findings(Some(&self.priors), &rows));
         let interrupted = outcomes.len() < self.config.sampler.chains
             || outcomes.iter().any(|outcome| outcome.interrupted);
         let path = output.join("summary.csv");

@@ -7,12 +7,14 @@ use rand::{Rng, RngCore};
 use serde_json::{Map, Value, json};
 
 use super::FitError;
-use crate::config::{self, Config, Family, Init, ModelSource, read_init};
-use crate::data::{self, Candidate, DataError, Dataset, files_sha256, stan_json};
+use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind, read_init};
+use crate::data::{self, Candidate, DataError, Dataset, Spread, files_sha256, stan_json};
 use crate::model::{
-    Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement, initial_values,
+    ModelError, Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement,
+    check_weights, initial_values,
 };
 use crate::permutation::{LinkFacts, LinkSpace, Prior, PriorKind};
+use crate::priors::{self, PriorsUsed};
 use crate::rng;
 use crate::stan::{Compiler, StanError, StanSource, shipped_model};
 
@@ -23,6 +25,9 @@ pub struct Prepared {
     pub model: StanModel,
     /// None where HMC moves in theta itself.
     pub coordinates: Option<Standardised>,
+    /// Of the parameters.
+    pub priors: PriorsUsed,
+    /// Of the links.
     pub prior: Prior,
     /// The text of the Stan program.
     pub program: String,
@@ -87,6 +92,8 @@ pub struct Program {
     label: String,
     text: String,
     takes_alpha: bool,
+    /// Whether it can weigh its rows: `weighted` stands in its data and `weight` among its parameters.
+    takes_weights: bool,
     /// How many indices the latent response takes, where the toolchain tells.
     dimensions: Option<usize>,
     /// Whether it can predict: `N_new` and `X_new` stand in its data.
@@ -106,11 +113,17 @@ impl Program {
             library: StanModel::open_library(&compiled.library)?,
             label: source.label,
             takes_new_rows: source.text.contains("X_new"),
-            text: source.text,
             dimensions: info
                 .as_ref()
                 .map(|info| info.parameters[&model.response].dimensions),
+            takes_weights: match &info {
+                Some(info) => {
+                    info.inputs.contains_key("weighted") && info.parameters.contains_key("weight")
+                }
+                None => source.text.contains("weighted * N"),
+            },
             takes_alpha: info.is_none_or(|info| info.inputs.contains_key("alpha")),
+            text: source.text,
             toolchain: compiler.toolchain.describe(),
         })
     }
@@ -126,20 +139,29 @@ impl Program {
             StanModel::check_dimensions(dimensions, &self.label, response, &data)?;
         }
         let mut entries = with_family_parameters(&config.model.data, config.model.family());
+        self.add_priors(&mut entries, &config, &data);
         if self.takes_new_rows {
             without_new_rows(&mut entries);
+        }
+        let has_weights = config.permutation.has_weights();
+        if self.takes_weights {
+            with_weights(&mut entries, has_weights)?;
         }
         let build = |alpha: f64| -> Result<StanModel, FitError> {
             let json = stan_json(&data, alpha, &entries)?;
             let (response, seed) = (&config.model.response, config.sampler.seed as u32);
-            Ok(StanModel::new(
+            let model = StanModel::new(
                 Arc::clone(&self.library),
                 &self.label,
                 &json,
                 response,
                 &data,
                 seed,
-            )?)
+            )?;
+            match has_weights {
+                true => Ok(model.weighted()?),
+                false => Ok(model),
+            }
         };
         let (alpha, alpha_links) = config.temperature.at(data.num_rows());
         let model = build(alpha)?;
@@ -148,30 +170,76 @@ impl Program {
                 label: self.label.clone(),
             });
         }
-        let coordinates = match config.sampler.standardise {
-            true => Some(Standardised::new(&model, &data)?),
-            false => None,
-        };
+        let coordinates = coordinates(&config, &model, &data)?;
         if config.permutation.update != config::Update::None {
             let other = if self.takes_alpha {
                 Some(build(alpha / 2.0)?)
             } else {
                 None
             };
-            agreement(&config, &data, &model, alpha, other.as_ref(), alpha_links)?;
+            agreement(
+                &config,
+                &data,
+                &model,
+                coordinates.as_ref(),
+                alpha,
+                other.as_ref(),
+                alpha_links,
+            )?;
         }
+        let priors = PriorsUsed::new(&config.model, &self.text, &entries, &data);
         let prior = Prior::new(prior_kind(config.permutation.prior), link_space(&data));
         Ok(Prepared {
             config,
             data,
             model,
             coordinates,
+            priors,
             prior,
             program: self.text.clone(),
             toolchain: self.toolchain.clone(),
             data_sha256: None,
         })
     }
+
+    /// The numbers of the priors, where the program mentions them and model.data does not have them.
+    fn add_priors(&self, entries: &mut Map<String, Value>, config: &Config, data: &Dataset) {
+        let kind = config.model.response_kind();
+        for (name, value) in priors::entries(config.model.priors, kind, data) {
+            if self.text.contains(&name) {
+                entries.entry(name).or_insert(value);
+            }
+        }
+    }
+}
+
+/// Where HMC moves; None for theta itself.
+fn coordinates(
+    config: &Config,
+    model: &StanModel,
+    data: &Dataset,
+) -> Result<Option<Standardised>, ModelError> {
+    let units: Vec<f64> = match on_response_scale(&config.model) {
+        true => {
+            let responses = data.responses();
+            let columns = responses.chunks_exact(data.num_rows());
+            let spread = |y: &[f64]| Spread::around_mean(y.iter().copied()).size;
+            columns.map(spread).collect()
+        }
+        false => vec![1.0; 1 + data.further_responses.len()],
+    };
+    match config.sampler.standardise {
+        Some(true) => Standardised::new(model, data, &units).map(Some),
+        None => Standardised::if_possible(model, data, &units),
+        Some(false) => Ok(None),
+    }
+}
+
+/// Whether x'beta is known to have the units of the response.
+fn on_response_scale(model: &config::Model) -> bool {
+    let is_shipped = matches!(model.stan, ModelSource::Shipped(_));
+    let is_known = is_shipped || model.family() != Family::Stan;
+    is_known && model.response_kind() == ResponseKind::Real
 }
 
 /// Which links the data allow, and what is known of them.
@@ -207,7 +275,9 @@ fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<S
     let parameter = match family {
         Family::AsymmetricLaplace { tau } => Some(("tau", tau)),
         Family::StudentT { nu } => Some(("nu", nu)),
-        Family::Gaussian | Family::Poisson | Family::Logistic | Family::Stan => None,
+        Family::Gaussian | Family::Robust | Family::Poisson | Family::Logistic | Family::Stan => {
+            None
+        }
     };
     if let Some((name, value)) = parameter {
         entries.entry(name).or_insert(json!(value));
@@ -221,11 +291,22 @@ fn without_new_rows(entries: &mut Map<String, Value>) {
     entries.entry("X_new").or_insert(json!([]));
 }
 
+/// Fills `weighted`: whether the program has a weight for each row.
+fn with_weights(entries: &mut Map<String, Value>, has_weights: bool) -> Result<(), DataError> {
+    match entries.insert("weighted".into(), json!(u8::from(has_weights))) {
+        None => Ok(()),
+        Some(_) => Err(DataError::ReservedEntry {
+            key: "weighted".into(),
+        }),
+    }
+}
+
 /// Both steps must mean the same likelihood; tried at a few starting points.
 fn agreement(
     config: &Config,
     data: &Dataset,
     model: &StanModel,
+    coordinates: Option<&Standardised>,
     alpha: f64,
     other: Option<&StanModel>,
     alpha_links: f64,
@@ -242,6 +323,7 @@ fn agreement(
     for _ in 0..NUM_POINTS {
         points.push(initial_values(
             model,
+            coordinates,
             config,
             data,
             1,
@@ -271,6 +353,9 @@ fn agreement(
         &points,
         &mut rng,
     )?;
+    if config.permutation.has_weights() {
+        check_weights(&stan, &mut pairs, &responses, &points, &mut rng)?;
+    }
     Ok(())
 }
 

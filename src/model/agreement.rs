@@ -2,7 +2,8 @@
 //!
 //! A program is alpha * log likelihood + log prior. Built with two values of alpha, the difference of its log densities is
 //! the likelihood alone, whatever the prior. It must equal the pair likelihood's for every theta and permutation, but for
-//! one constant: an edited likelihood must never be ignored by half of the sampler.
+//! one constant: an edited likelihood must never be ignored by half of the sampler. And a permutation may change the
+//! whole log density only by alpha times that: a term in the response without alpha would move theta but not the links.
 
 use rand::Rng;
 use thiserror::Error;
@@ -38,8 +39,19 @@ pub enum AgreementError {
         "{label} does not multiply its likelihood by alpha: write `target += alpha * ..._lpdf(...)`, or remove `alpha` from its data block and keep the temperature at 1"
     )]
     Untempered { label: String },
+    #[error(
+        "{label} has a term in the response without alpha: moving {moved} of {rows} rows changes its log density by {whole:.6}, but alpha times its likelihood by {tempered:.6}; multiply every term that contains the response by alpha, and put it into the likelihood that model.family means"
+    )]
+    TermWithoutAlpha {
+        label: String,
+        moved: usize,
+        rows: usize,
+        whole: f64,
+        tempered: f64,
+    },
 }
 
+/// Of the log likelihoods that are compared: two ways to write a density differ by more than rounding of their sums.
 const TOLERANCE: f64 = 1e-8;
 const NUM_PERMUTATIONS: usize = 3;
 
@@ -51,15 +63,121 @@ pub struct TwoTemperatures<'m> {
 }
 
 impl TwoTemperatures<'_> {
-    fn log_likelihood(&self, theta: &[f64], aligned: &[f64]) -> Result<f64, ModelError> {
-        let here = self.model.log_density(theta, aligned)?;
-        match self.other {
+    /// The whole log density, and the log likelihood that alpha multiplies in it.
+    fn evaluate(
+        &self,
+        theta: &[f64],
+        aligned: &[f64],
+        rng: &mut impl Rng,
+    ) -> Result<[Rounded; 2], ModelError> {
+        let whole = Rounded::log_density(self.model, theta, aligned, rng)?;
+        let likelihood = match self.other {
             Some((model, alpha)) => {
-                Ok((here - model.log_density(theta, aligned)?) / (self.alpha - alpha))
+                let other = Rounded::log_density(model, theta, aligned, rng)?;
+                whole.minus(other).times(1.0 / (self.alpha - alpha))
             }
             // Without alpha the prior stays in; it cancels between permutations.
-            None => Ok(here),
+            None => whole,
+        };
+        Ok([whole, likelihood])
+    }
+}
+
+/// A number, and how far rounding may have taken it from what exact arithmetic would give.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Rounded {
+    value: f64,
+    error: f64,
+}
+
+impl Rounded {
+    /// Rounding errors of a sum, relative to its value.
+    const OF_SUM: f64 = 64.0 * f64::EPSILON;
+    /// Relative changes of parameters and responses that are of the size of their own rounding errors...
+    const NUDGE: f64 = 4.0 * f64::EPSILON;
+    /// ...tried so often, and taken so many times, since a few random ones may happen to cancel.
+    const NUM_NUDGES: usize = 2;
+    const SAFETY: f64 = 16.0;
+
+    fn exact(value: f64) -> Rounded {
+        Rounded {
+            value,
+            error: Rounded::OF_SUM * value.abs(),
         }
+    }
+
+    /// The log density of the program, and how much it changes when theta and the response change by rounding errors. A
+    /// response far from zero and predictors far from zero lose most of their digits when residuals are taken.
+    fn log_density(
+        model: &StanModel,
+        theta: &[f64],
+        aligned: &[f64],
+        rng: &mut impl Rng,
+    ) -> Result<Rounded, ModelError> {
+        let here = Rounded::exact(model.log_density(theta, aligned)?);
+        let mut nudged = |values: &[f64]| -> Vec<f64> {
+            let factor = |rng: &mut _| match Rng::random_bool(rng, 0.5) {
+                true => 1.0 + Rounded::NUDGE,
+                false => 1.0 - Rounded::NUDGE,
+            };
+            values.iter().map(|value| value * factor(rng)).collect()
+        };
+        let mut noise = 0.0f64;
+        for _ in 0..Rounded::NUM_NUDGES {
+            let (theta, aligned) = (nudged(theta), nudged(aligned));
+            // A program may refuse a response that is not exactly 1.
+            if let Ok(there) = model.log_density(&theta, &aligned) {
+                noise = noise.max((there - here.value).abs());
+            }
+        }
+        Ok(Rounded {
+            value: here.value,
+            error: here.error + Rounded::SAFETY * noise,
+        })
+    }
+
+    fn minus(self, other: Rounded) -> Rounded {
+        Rounded {
+            value: self.value - other.value,
+            error: self.error + other.error,
+        }
+    }
+
+    fn times(self, factor: f64) -> Rounded {
+        Rounded {
+            value: self.value * factor,
+            error: self.error * factor.abs(),
+        }
+    }
+
+    /// Equal up to rounding, and up to a small part of `size`.
+    fn agrees_with(self, other: Rounded, size: f64) -> bool {
+        let both_overflow = !self.value.is_finite() && !other.value.is_finite();
+        let tolerance = TOLERANCE * size.max(1.0) + self.error + other.error;
+        both_overflow || (self.value - other.value).abs() <= tolerance
+    }
+}
+
+/// Everything that is compared, at one theta and permutation.
+#[derive(Clone, Copy)]
+struct Compared {
+    whole: Rounded,
+    stan: Rounded,
+    pair: Rounded,
+}
+
+impl Compared {
+    fn since(self, earlier: Compared) -> Compared {
+        Compared {
+            whole: self.whole.minus(earlier.whole),
+            stan: self.stan.minus(earlier.stan),
+            pair: self.pair.minus(earlier.pair),
+        }
+    }
+
+    /// Of the likelihood, as the family has it: its size does not depend on any prior.
+    fn size(self) -> f64 {
+        self.pair.value.abs()
     }
 }
 
@@ -75,10 +193,10 @@ pub fn check_agreement(
     let num_rows = stan.model.shape().rows;
     let label = || stan.model.label().to_string();
     let mut aligned = vec![0.0; responses.len()];
-    let mut first: Option<(f64, f64)> = None;
+    let mut first: Option<Compared> = None;
     for theta in points {
         pairs.update(theta)?;
-        let mut at_identity = (0.0, 0.0);
+        let mut at_identity: Option<Compared> = None;
         for k in 0..NUM_PERMUTATIONS {
             let num_moved = if k == 0 {
                 0
@@ -87,19 +205,23 @@ pub fn check_agreement(
             };
             let pi = Permutation::random_sparse(num_rows, num_moved, rng);
             pi.align(responses, &mut aligned);
-            let found = (
-                stan.log_likelihood(theta, &aligned)?,
-                pairs.log_likelihood(&pi)?,
-            );
-            if k == 0 {
-                at_identity = found;
+            let [whole, likelihood] = stan.evaluate(theta, &aligned, rng)?;
+            let found = Compared {
+                whole,
+                stan: likelihood,
+                pair: Rounded::exact(pairs.log_likelihood(&pi)?),
+            };
+            let Some(at_identity) = at_identity else {
+                at_identity = Some(found);
                 continue;
-            }
-            let change = (found.0 - at_identity.0, found.1 - at_identity.1);
-            if !agree(change, [found, at_identity]) {
+            };
+            let size = found.size().max(at_identity.size());
+            let change = found.since(at_identity);
+            if !change.stan.agrees_with(change.pair, size) {
                 // Not their difference: absolute deviations add up to the same under every permutation while all
                 // residuals have one sign.
-                if stan.other.is_some() && found.0 == 0.0 && at_identity.0 == 0.0 {
+                let is_tempered = [found, at_identity].iter().any(|c| c.stan.value != 0.0);
+                if stan.other.is_some() && !is_tempered {
                     return Err(AgreementError::Untempered { label: label() });
                 }
                 return Err(AgreementError::Likelihood {
@@ -107,31 +229,68 @@ pub fn check_agreement(
                     family: family.to_string(),
                     moved: num_moved,
                     rows: num_rows,
-                    stan: change.0,
-                    pair: change.1,
+                    stan: change.stan.value,
+                    pair: change.pair.value,
+                });
+            }
+            let tempered = change.pair.times(stan.alpha);
+            if stan.other.is_some() && !change.whole.agrees_with(tempered, stan.alpha * size) {
+                return Err(AgreementError::TermWithoutAlpha {
+                    label: label(),
+                    moved: num_moved,
+                    rows: num_rows,
+                    whole: change.whole.value,
+                    tempered: tempered.value,
                 });
             }
         }
         // Only here does a wrong tau show: its term of the loss is the same for every permutation.
+        let at_identity = at_identity.expect("the first permutation is the identity");
         let first = *first.get_or_insert(at_identity);
-        let change = (at_identity.0 - first.0, at_identity.1 - first.1);
-        if stan.other.is_some() && !agree(change, [at_identity, first]) {
+        let size = first.size().max(at_identity.size());
+        let change = at_identity.since(first);
+        if stan.other.is_some() && !change.stan.agrees_with(change.pair, size) {
             return Err(AgreementError::Parameters {
                 label: label(),
                 family: family.to_string(),
-                stan: change.0,
-                pair: change.1,
+                stan: change.stan.value,
+                pair: change.pair.value,
             });
         }
     }
     Ok(())
 }
 
-/// Equal up to rounding in the numbers that the differences were taken of.
-fn agree(change: (f64, f64), of: [(f64, f64); 2]) -> bool {
-    let scale = of
-        .iter()
-        .map(|(stan, pair)| stan.abs().max(pair.abs()))
-        .fold(1.0, f64::max);
-    (change.0 - change.1).abs() <= TOLERANCE * scale
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_compared_at_the_size_of_what_was_subtracted() {
+        let prior = -1e13;
+        let log_density = |alpha: f64, log_lik: f64| Rounded::exact(alpha * log_lik + prior);
+        let log_lik = |value: f64| {
+            log_density(1.0, value)
+                .minus(log_density(0.5, value))
+                .times(2.0)
+        };
+        let change = log_lik(-812.337).minus(log_lik(-455.129));
+        let expected = Rounded::exact(-812.337).minus(Rounded::exact(-455.129));
+        // The prior has eaten the digits behind the third.
+        let error = (change.value - expected.value).abs();
+        assert!(error > 1e-8 * 812.337, "{error}");
+        assert!(change.agrees_with(expected, 812.337));
+        let wrong = Rounded::exact(-812.337).minus(Rounded::exact(-440.129));
+        assert!(!change.agrees_with(wrong, 812.337));
+        // Without the prior every digit counts.
+        let near = Rounded::exact(1e-6).minus(Rounded::exact(0.0));
+        assert!(!near.agrees_with(Rounded::exact(0.0), 1.0));
+    }
+
+    #[test]
+    fn densities_that_overflow_on_both_sides_say_nothing() {
+        let overflow = Rounded::exact(f64::NEG_INFINITY);
+        assert!(overflow.agrees_with(overflow, f64::INFINITY));
+        assert!(!Rounded::exact(-5.0).agrees_with(Rounded::exact(5.0), 1.0));
+    }
 }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use bridgestan::{Rng, StanLibrary};
+use ndarray::{ArrayView2, CowArray, Ix2};
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Map, Value, json};
 
-use super::{ModelError, StanModel};
+use super::stan_model::WEIGHT;
+use super::{ModelError, StanModel, Standardised};
 use crate::baseline::{generalised, least_squares};
-use crate::config::{Config, Init, ResponseKind};
+use crate::config::{Config, Family, Init, ResponseKind};
 use crate::data::Dataset;
 
 /// Stan's own default on the unconstrained scale.
@@ -20,9 +22,11 @@ const STAN_RADIUS: f64 = 2.0;
 /// generalised linear model where the kind of the response asks for one, of least squares where they have `sigma2` or
 /// `sigma`; so do programs with `matrix[D, K] beta` and one of these for each response. Others with `beta` start where
 /// every |x'beta| is at most 2: it may be a log or log odds, which Stan's own start makes huge where a predictor is
-/// large. All else starts as in Stan.
+/// large. All else starts as in Stan. Given `coordinates`, these are estimates with centred predictors, so that the start
+/// does not depend on where the predictors have their zero.
 pub fn initial_values(
     model: &StanModel,
+    coordinates: Option<&Standardised>,
     config: &Config,
     data: &Dataset,
     chain: usize,
@@ -35,6 +39,9 @@ pub fn initial_values(
     };
     let mut start = |mut values: Map<String, Value>, radius: f64| {
         values.insert(config.model.response.clone(), response.clone());
+        if config.permutation.has_weights() {
+            values.insert(WEIGHT.into(), json!(vec![1.0; data.num_rows()]));
+        }
         model.initialize(&Value::Object(values).to_string(), radius, stan_rng)
     };
     let point = match &config.sampler.init {
@@ -42,7 +49,16 @@ pub fn initial_values(
         Init::Values(values) => start(values.clone(), STAN_RADIUS),
         Init::File(_) => unreachable!("a file of values is read before sampling"),
         Init::Auto => {
-            let guess = guess(model, config.model.response_kind(), data, rng);
+            let mut guess = guess(model, coordinates, config.model.response_kind(), data, rng);
+            if config.model.family() == Family::Robust {
+                // Stan's own start would spread the scales of the rows over several orders of magnitude.
+                let mut noise = || -> f64 { 0.2 * rng.sample::<f64, _>(StandardNormal) };
+                let names = model.theta_names().iter();
+                let num_gamma = names.filter(|name| name.starts_with("gamma.")).count();
+                let gamma: Vec<f64> = (0..num_gamma).map(|_| noise()).collect();
+                guess.insert("gamma".into(), json!(gamma));
+                guess.insert("nu".into(), json!(8.0 * noise().exp()));
+            }
             start(guess, STAN_RADIUS).or_else(|_| start(Map::new(), STAN_RADIUS))
         }
     };
@@ -51,6 +67,7 @@ pub fn initial_values(
 
 fn guess(
     model: &StanModel,
+    coordinates: Option<&Standardised>,
     kind: ResponseKind,
     data: &Dataset,
     rng: &mut impl rand::Rng,
@@ -70,17 +87,47 @@ fn guess(
     if num_beta != num_wanted {
         return Map::new();
     }
+    let design = Design::new(coordinates, data);
     if kind == ResponseKind::Real && has_scale {
-        return near_least_squares(data, by_response, has, rng);
+        return near_least_squares(&design, data, by_response, has, rng);
     }
     if by_response {
         return Map::new();
     }
-    let beta = match generalised(kind, data.x.view(), &data.response) {
+    let x = design.x.view();
+    let beta = match generalised(kind, x, &data.response) {
         Some(fit) => near(&fit.beta, &fit.standard_error, rng),
-        None => small_coefficients(data, rng),
+        None => small_coefficients(x, rng),
     };
+    let beta = design.of_predictors(beta);
     Map::from_iter([("beta".into(), json!(beta))])
+}
+
+/// The predictors, centred where the sampler's coordinates are.
+struct Design<'a> {
+    coordinates: Option<&'a Standardised>,
+    x: CowArray<'a, f64, Ix2>,
+}
+
+impl<'a> Design<'a> {
+    fn new(coordinates: Option<&'a Standardised>, data: &'a Dataset) -> Design<'a> {
+        let x = data.x.view();
+        Design {
+            coordinates,
+            x: match coordinates {
+                Some(coordinates) => coordinates.centred(x).into(),
+                None => x.into(),
+            },
+        }
+    }
+
+    /// Coefficients of this design become those of the predictors themselves.
+    fn of_predictors(&self, mut beta: Vec<f64>) -> Vec<f64> {
+        if let Some(coordinates) = self.coordinates {
+            coordinates.uncentre(&mut beta);
+        }
+        beta
+    }
 }
 
 fn near(beta: &[f64], standard_error: &[f64], rng: &mut impl rand::Rng) -> Vec<f64> {
@@ -91,9 +138,9 @@ fn near(beta: &[f64], standard_error: &[f64], rng: &mut impl rand::Rng) -> Vec<f
         .collect()
 }
 
-fn small_coefficients(data: &Dataset, rng: &mut impl rand::Rng) -> Vec<f64> {
-    let share = STAN_RADIUS / data.x.ncols() as f64;
-    let columns = data.x.columns().into_iter();
+fn small_coefficients(x: ArrayView2<f64>, rng: &mut impl rand::Rng) -> Vec<f64> {
+    let share = STAN_RADIUS / x.ncols() as f64;
+    let columns = x.columns().into_iter();
     columns
         .map(|column| {
             let largest = column.fold(0.0, |largest: f64, x| largest.max(x.abs()));
@@ -104,14 +151,15 @@ fn small_coefficients(data: &Dataset, rng: &mut impl rand::Rng) -> Vec<f64> {
 
 /// Each response with least squares of its own; `has` knows the parameters of the program by name.
 fn near_least_squares(
+    design: &Design,
     data: &Dataset,
     by_response: bool,
     has: impl Fn(&str) -> bool,
     rng: &mut impl rand::Rng,
 ) -> Map<String, Value> {
     let guesses = all_responses(data).map(|response| {
-        let fit = least_squares(data.x.view(), response);
-        let beta = near(&fit.beta, &fit.standard_error, rng);
+        let fit = least_squares(design.x.view(), response);
+        let beta = design.of_predictors(near(&fit.beta, &fit.standard_error, rng));
         let z: f64 = StandardNormal.sample(rng);
         // An exact fit has no residual variance, but Stan needs a positive one.
         let sigma2 = fit.sigma2.max(f64::MIN_POSITIVE.sqrt()) * (0.5 * z).exp();

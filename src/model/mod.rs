@@ -1,19 +1,24 @@
 //! What a Stan program is to the sampler: the target of Step 1, and the pair likelihood of Step 2.
 
 mod agreement;
+mod fixed_blocks;
 mod initial;
 mod log_density;
 mod pairs;
 mod response_block;
+mod spread;
 mod stan_model;
 mod stan_pairs;
 mod standardised;
+mod weights;
 
 pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
 pub use initial::initial_values;
 pub use log_density::{EvalError, LogDensity};
 pub use pairs::Pairs;
 pub use response_block::{ModelError, ResponseShape};
+pub(crate) use spread::{Spread, varying_columns};
 pub use stan_model::{Block, Outputs, StanModel, ThetaGivenPi};
 pub use stan_pairs::StanPairs;
 pub use standardised::Standardised;
+pub use weights::{WeightsError, check_weights};

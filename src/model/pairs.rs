@@ -5,10 +5,11 @@ use std::ops::Range;
 use ndarray::ArrayView2;
 use rand::Rng;
 
+use super::spread::Spread;
 use super::{Block, ModelError, Outputs, StanModel, StanPairs};
 use crate::config;
 use crate::permutation::{
-    Family, FamilyLogLik, PairLogLik, Permutation, Prior, Update, UpdateInfo,
+    Family, FamilyLogLik, LinksGivenMoved, PairLogLik, Permutation, Prior, Update, UpdateInfo,
 };
 
 /// The pair likelihood of one chain.
@@ -31,6 +32,8 @@ impl<'m> Pairs<'m> {
             config::Family::Gaussian => Family::Gaussian,
             config::Family::AsymmetricLaplace { tau } => Family::AsymmetricLaplace { tau },
             config::Family::StudentT { nu } => Family::StudentT { nu },
+            // The program's own nu takes the place of this one with the first theta.
+            config::Family::Robust => Family::StudentT { nu: 4.0 },
             config::Family::Poisson => Family::Poisson,
             config::Family::Logistic => Family::Logistic,
             config::Family::Stan => {
@@ -47,7 +50,8 @@ impl<'m> Pairs<'m> {
             });
         }
         let log_lik = FamilyLogLik::new(native, responses.to_vec(), temperature);
-        let pairs = NativePairs::new(model, outputs, x, log_lik)?;
+        let by_column = family == config::Family::Robust;
+        let pairs = NativePairs::new(model, outputs, x, log_lik, by_column)?;
         Ok(Pairs::Native(Box::new(pairs)))
     }
 
@@ -73,6 +77,43 @@ impl<'m> Pairs<'m> {
                 let info = update.step(pi, pairs.as_ref(), prior, rng);
                 pairs.take_error().map_or(Ok(info), Err)
             }
+        }
+    }
+
+    /// Draws where the rows that `state` moves belong, at the current theta.
+    pub fn step_given_moved(
+        &self,
+        links: &mut LinksGivenMoved,
+        state: &Permutation,
+        prior: &Prior,
+        rng: &mut impl Rng,
+    ) -> Result<(), ModelError> {
+        match self {
+            Pairs::Native(pairs) => links.step(state, &pairs.log_lik, prior, rng),
+            Pairs::Stan(pairs) => {
+                links.step(state, pairs.as_ref(), prior, rng);
+                pairs.take_error().map_or(Ok(()), Err)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub fn temperature(&self) -> f64 {
+        match self {
+            Pairs::Native(pairs) => pairs.log_lik.temperature(),
+            Pairs::Stan(pairs) => pairs.temperature(),
+        }
+    }
+
+    /// The untempered log density of each response at its own link.
+    pub fn own_log_densities(&self, own: &mut Vec<f64>) {
+        own.clear();
+        match self {
+            Pairs::Native(pairs) => {
+                let log_lik = &pairs.log_lik;
+                own.extend((0..log_lik.len()).map(|i| log_lik.log_density(i, i)));
+            }
+            Pairs::Stan(pairs) => own.extend_from_slice(pairs.diagonal()),
         }
     }
 
@@ -103,12 +144,18 @@ pub struct NativePairs<'m> {
 }
 
 /// Where the scale stands among the program's outputs.
-#[derive(Clone, Copy)]
 enum Scale {
     /// As `sigma2`.
     Variance(usize),
     /// As `sigma`.
     Itself(usize),
+    /// As `sigma` at the mean of the predictors, with `gamma` for its change and the degrees of freedom `nu`.
+    ByColumn {
+        sigma: usize,
+        gamma: Range<usize>,
+        nu: usize,
+        spread: Spread,
+    },
     /// The family has none.
     None,
 }
@@ -119,6 +166,7 @@ impl<'m> NativePairs<'m> {
         outputs: Outputs<'m>,
         x: ArrayView2<'m, f64>,
         log_lik: FamilyLogLik,
+        by_column: bool,
     ) -> Result<NativePairs<'m>, ModelError> {
         let missing = |what: String| ModelError::Family {
             label: model.label().to_string(),
@@ -140,6 +188,29 @@ impl<'m> NativePairs<'m> {
         };
         let (scale, last) = if !log_lik.family().has_scale() {
             (Scale::None, beta_block)
+        } else if by_column {
+            let spread = Spread::new(x);
+            let found = (named("sigma"), model.index_of("gamma"), named("nu"));
+            let (Some(sigma), Some(gamma), Some(nu)) = found else {
+                return Err(missing(
+                    "`real<lower=0> sigma`, `vector gamma` and `real<lower=1> nu`".into(),
+                ));
+            };
+            if gamma.0.len() != spread.num_columns() {
+                return Err(missing(format!(
+                    "`gamma` with {} values, one for each column of X that varies (it has {})",
+                    spread.num_columns(),
+                    gamma.0.len()
+                )));
+            }
+            let last = beta_block.max(sigma.1).max(gamma.1).max(nu.1);
+            let scale = Scale::ByColumn {
+                sigma: sigma.0,
+                gamma: gamma.0,
+                nu: nu.0,
+                spread,
+            };
+            (scale, last)
         } else if let Some((place, block)) = named("sigma2") {
             (Scale::Variance(place), beta_block.max(block))
         } else if let Some((place, block)) = named("sigma") {
@@ -161,17 +232,30 @@ impl<'m> NativePairs<'m> {
         let response = self.log_lik.response();
         let values = self.outputs.evaluate(theta, response, self.last)?;
         let beta = &values[self.beta.clone()];
-        let scale = match self.scale {
-            Scale::Variance(place) => values[place].sqrt(),
-            Scale::Itself(place) => values[place],
-            Scale::None => 1.0,
-        };
         let x = self.x;
-        self.log_lik.update(scale, |fitted| {
+        let fit = |fitted: &mut [f64]| {
             for (fitted, row) in fitted.iter_mut().zip(x.rows()) {
                 *fitted = row.iter().zip(beta).map(|(x, b)| x * b).sum();
             }
-        });
+        };
+        match &self.scale {
+            Scale::Variance(place) => self.log_lik.update(values[*place].sqrt(), fit),
+            Scale::Itself(place) => self.log_lik.update(values[*place], fit),
+            Scale::None => self.log_lik.update(1.0, fit),
+            Scale::ByColumn {
+                sigma,
+                gamma,
+                nu,
+                spread,
+            } => {
+                let family = Family::StudentT { nu: values[*nu] };
+                let (sigma, gamma) = (values[*sigma], &values[gamma.clone()]);
+                self.log_lik.update_by_column(family, |fitted, scales| {
+                    fit(fitted);
+                    spread.fill(sigma, gamma, scales);
+                });
+            }
+        }
         Ok(())
     }
 }

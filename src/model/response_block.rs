@@ -118,6 +118,13 @@ pub enum ModelError {
         "{label} has no unconstrained `vector[D] beta` with {num_columns} values, one for each column of X, which the config's sampler.standardise needs: declare `vector[D] beta;` in `parameters`, or remove sampler.standardise"
     )]
     NotStandardised { label: String, num_columns: usize },
+    #[error(
+        "{label} {problem}, which the config's permutation.feedback \"none\" needs: declare `int<lower=0, upper=1> weighted;` in `data` and plain `vector[weighted * N] weight;` in `parameters`, and multiply the log likelihood of each row by its weight where `weighted` is 1 (`unshuffle init` writes programs that do); or set permutation.feedback to \"full\""
+    )]
+    Weights {
+        label: String,
+        problem: &'static str,
+    },
     #[error("{label} cannot be built with these data: {message}")]
     Construct { label: String, message: String },
     #[error(

@@ -7,19 +7,23 @@ use std::sync::Arc;
 
 use bridgestan::{Model, Rng, StanLibrary};
 
+use super::fixed_blocks::FixedBlocks;
 use super::response_block::{self, ModelError, ResponseShape};
 use super::{EvalError, LogDensity, Standardised};
 use crate::stan::{ProgramInfo, StanError};
+
+/// The parameter that holds the weight of each row in the likelihood.
+pub(super) const WEIGHT: &str = "weight";
 
 /// One model serves all chains: it is read-only after construction.
 pub struct StanModel {
     model: Model<Arc<StanLibrary>>,
     label: String,
     shape: ResponseShape,
-    /// Where the latent response stands in the unconstrained vector...
-    response: Range<usize>,
+    /// Where the blocks that are set stand in the unconstrained vector...
+    fixed: FixedBlocks,
     /// ...and among all constrained outputs.
-    response_output: Range<usize>,
+    fixed_outputs: FixedBlocks,
     dim: usize,
     num_outputs: usize,
     output_names: Vec<String>,
@@ -92,35 +96,73 @@ impl StanModel {
         let block = response_block::find(&unconstrained, label, response, shape)?;
         let all: Vec<&str> = model.param_names(true, true).split(',').collect();
         let block_output = response_block::find(&all, label, response, shape)?;
-        let without = |names: &[&str], block: &Range<usize>| -> Vec<String> {
-            let kept = names.iter().enumerate().filter(|(k, _)| !block.contains(k));
-            kept.map(|(_, name)| name.to_string()).collect()
+        let no_weights = |response| FixedBlocks {
+            response,
+            weight: 0..0,
         };
-        let built = StanModel {
+        let mut built = StanModel {
             label: label.to_string(),
             shape,
-            dim: unconstrained.len() - block.len(),
+            dim: 0,
             num_outputs: all.len(),
-            output_names: without(&all, &block_output),
-            theta_names: without(&unconstrained, &block),
-            response: block,
-            response_output: block_output,
+            output_names: Vec::new(),
+            theta_names: Vec::new(),
+            fixed: no_weights(block),
+            fixed_outputs: no_weights(block_output),
             model,
         };
-        built.check_unconstrained(response)?;
+        built.name_theta();
+        // A constrained block would change the responses on their way in: its transform must be the identity.
+        if !built.is_identity(&built.fixed.response, &built.fixed_outputs.response)? {
+            return Err(ModelError::Constrained {
+                label: built.label,
+                response: response.to_string(),
+                shape,
+            });
+        }
         Ok(built)
     }
 
-    /// A constrained block would change the responses on their way in: its transform must be the identity.
-    fn check_unconstrained(&self, response: &str) -> Result<(), ModelError> {
-        if self.is_identity(&self.response, &self.response_output)? {
-            return Ok(());
+    /// The same program with its block `weight` set from outside as well, one weight for each row. It must have been
+    /// built with `weighted` = 1 in its data.
+    pub fn weighted(mut self) -> Result<StanModel, ModelError> {
+        let failed = |label: &str, problem| ModelError::Weights {
+            label: label.to_string(),
+            problem,
+        };
+        let num_rows = self.shape.rows;
+        let find = |names: &str| {
+            let belongs = |name: &str| name.split('.').next() == Some(WEIGHT);
+            let mut places = names.split(',').enumerate().filter(|(_, n)| belongs(n));
+            let start = places.next()?.0;
+            (places.count() + 1 == num_rows).then_some(start..start + num_rows)
+        };
+        let blocks = (
+            find(self.model.param_unc_names()),
+            find(self.model.param_names(false, false)),
+        );
+        let (Some(block), Some(output)) = blocks else {
+            return Err(failed(&self.label, "has no weight for each row"));
+        };
+        self.fixed.weight = block;
+        self.fixed_outputs.weight = output;
+        if !self.is_identity(&self.fixed.weight, &self.fixed_outputs.weight)? {
+            return Err(failed(&self.label, "declares `weight` with a constraint"));
         }
-        Err(ModelError::Constrained {
-            label: self.label.clone(),
-            response: response.to_string(),
-            shape: self.shape,
-        })
+        self.name_theta();
+        Ok(self)
+    }
+
+    /// Theta and the saved outputs are all that is not set from outside.
+    fn name_theta(&mut self) {
+        let without = |names: &str, blocks: &FixedBlocks| -> Vec<String> {
+            let kept = names.split(',').enumerate();
+            let kept = kept.filter(|(k, _)| !blocks.contains(*k));
+            kept.map(|(_, name)| name.to_string()).collect()
+        };
+        self.theta_names = without(self.model.param_unc_names(), &self.fixed);
+        self.output_names = without(self.model.param_names(true, true), &self.fixed_outputs);
+        self.dim = self.theta_names.len();
     }
 
     /// Whether the values at `unconstrained` come out at `constrained` as they went in, tried at one irregular point.
@@ -153,17 +195,13 @@ impl StanModel {
             return Ok(None);
         };
         // Stan's own order has the response among the others.
-        let before = if start < self.response.start {
-            0
-        } else {
-            self.response.len()
-        };
-        let placed = start + before..start + before + length;
+        let first = self.fixed.place_of(start, self.model.param_unc_num());
+        let placed = first..first + length;
         let plain = outputs.len() == length && self.is_identity(&placed, &outputs)?;
         Ok(plain.then_some(start..start + length))
     }
 
-    /// Dimension of theta on the unconstrained scale, the response left out.
+    /// Dimension of theta on the unconstrained scale, the response and the weights left out.
     pub fn dim(&self) -> usize {
         self.dim
     }
@@ -191,7 +229,8 @@ impl StanModel {
         &self.label
     }
 
-    /// Everything that is saved of a draw: parameters, transformed parameters, generated quantities; no response.
+    /// Everything that is saved of a draw: parameters, transformed parameters, generated quantities; no response and no
+    /// weights.
     pub fn output_names(&self) -> &[String] {
         &self.output_names
     }
@@ -224,29 +263,41 @@ impl StanModel {
         response: &[f64],
         value: impl Fn(&str) -> Option<f64>,
     ) -> Result<Option<Vec<f64>>, ModelError> {
-        let num_saved = self.model.param_num(false, false) - response.len();
+        let num_parameters = self.model.param_num(false, false);
+        let num_saved = num_parameters - self.fixed_outputs.len();
         let saved: Option<Vec<f64>> = self.output_names[..num_saved]
             .iter()
             .map(|name| value(name))
             .collect();
-        let Some(mut constrained) = saved else {
+        let Some(saved) = saved else {
             return Ok(None);
         };
-        let start = self.response_output.start;
-        constrained.splice(start..start, response.iter().copied());
+        let mut constrained = vec![1.0; num_parameters];
+        self.fixed_outputs.scatter(&saved, &mut constrained);
+        constrained[self.fixed_outputs.response.clone()].copy_from_slice(response);
         let mut full = vec![0.0; self.model.param_unc_num()];
         self.model
             .param_unconstrain(&constrained, &mut full)
             .map_err(|error| self.evaluate_error(error))?;
-        full.drain(self.response.clone());
-        Ok(Some(full))
+        Ok(Some(self.theta_of(&full)))
     }
 
-    /// The normalised log density at theta and this aligned response, on the constrained scale.
+    /// The normalised log density at theta and this aligned response, on the constrained scale; every row has weight 1.
     pub(super) fn log_density(&self, theta: &[f64], response: &[f64]) -> Result<f64, ModelError> {
+        self.log_density_weighted(theta, response, &vec![1.0; self.fixed.weight.len()])
+    }
+
+    /// As `log_density`, with these weights of the rows.
+    pub(super) fn log_density_weighted(
+        &self,
+        theta: &[f64],
+        response: &[f64],
+        weights: &[f64],
+    ) -> Result<f64, ModelError> {
         let mut full = vec![0.0; self.model.param_unc_num()];
-        place(theta, &self.response, &mut full);
-        full[self.response.clone()].copy_from_slice(response);
+        self.fixed.scatter(theta, &mut full);
+        full[self.fixed.response.clone()].copy_from_slice(response);
+        full[self.fixed.weight.clone()].copy_from_slice(weights);
         self.model
             .log_density(&full, false, false)
             .map_err(|error| self.evaluate_error(error))
@@ -269,8 +320,13 @@ impl StanModel {
         self.model
             .param_initialize(rng, values, radius, TRIES, true, &mut full)
             .map_err(|error| one_line(&error.to_string()))?;
-        full.drain(self.response.clone());
-        Ok(full)
+        Ok(self.theta_of(&full))
+    }
+
+    fn theta_of(&self, full: &[f64]) -> Vec<f64> {
+        let mut theta = vec![0.0; self.dim];
+        self.fixed.gather(full, &mut theta);
+        theta
     }
 
     fn evaluate_error(&self, error: bridgestan::BridgeStanError) -> ModelError {
@@ -307,6 +363,7 @@ impl<'m> ThetaGivenPi<'m> {
             full_gradient: vec![0.0; size],
         };
         target.response_mut().copy_from_slice(aligned);
+        target.weights_mut().fill(1.0);
         target
     }
 
@@ -335,19 +392,23 @@ impl<'m> ThetaGivenPi<'m> {
     }
 
     pub fn response(&self) -> &[f64] {
-        &self.full[self.model.response.clone()]
+        &self.full[self.model.fixed.response.clone()]
+    }
+
+    pub fn weights(&self) -> &[f64] {
+        &self.full[self.model.fixed.weight.clone()]
     }
 
     /// The aligned response, to be changed where a link changed. Cached densities are stale afterwards.
     pub fn response_mut(&mut self) -> &mut [f64] {
-        &mut self.full[self.model.response.clone()]
+        &mut self.full[self.model.fixed.response.clone()]
     }
-}
 
-/// Copies theta to its places around the response.
-fn place(theta: &[f64], response: &Range<usize>, full: &mut [f64]) {
-    full[..response.start].copy_from_slice(&theta[..response.start]);
-    full[response.end..].copy_from_slice(&theta[response.start..]);
+    /// The weight of each row in the likelihood, empty for a program without; 1 at the start. Cached densities are stale
+    /// once they change.
+    pub fn weights_mut(&mut self) -> &mut [f64] {
+        &mut self.full[self.model.fixed.weight.clone()]
+    }
 }
 
 /// Everything a program computes from a draw: parameters, transformed parameters, generated quantities.
@@ -360,9 +421,11 @@ pub struct Outputs<'m> {
 
 impl<'m> Outputs<'m> {
     pub fn new(model: &'m StanModel, rng: Rng<Arc<StanLibrary>>) -> Outputs<'m> {
+        let mut full = vec![0.0; model.model.param_unc_num()];
+        full[model.fixed.weight.clone()].fill(1.0);
         Outputs {
             model,
-            full: vec![0.0; model.model.param_unc_num()],
+            full,
             values: vec![0.0; model.num_outputs],
             rng,
         }
@@ -375,7 +438,7 @@ impl<'m> Outputs<'m> {
         response: &[f64],
         last: Block,
     ) -> Result<&[f64], ModelError> {
-        self.full[self.model.response.clone()].copy_from_slice(response);
+        self.full[self.model.fixed.response.clone()].copy_from_slice(response);
         self.evaluate_placed(theta, last)
     }
 
@@ -387,7 +450,7 @@ impl<'m> Outputs<'m> {
         row: usize,
     ) -> Result<&[f64], ModelError> {
         let num_rows = self.model.shape.rows;
-        let columns = self.full[self.model.response.clone()].chunks_exact_mut(num_rows);
+        let columns = self.full[self.model.fixed.response.clone()].chunks_exact_mut(num_rows);
         for (column, response) in columns.zip(responses.chunks_exact(num_rows)) {
             column.fill(response[row]);
         }
@@ -395,7 +458,7 @@ impl<'m> Outputs<'m> {
     }
 
     fn evaluate_placed(&mut self, theta: &[f64], last: Block) -> Result<&[f64], ModelError> {
-        place(theta, &self.model.response, &mut self.full);
+        self.model.fixed.scatter(theta, &mut self.full);
         let transformed = last >= Block::TransformedParameters;
         let generated = last == Block::GeneratedQuantities;
         let size = self.model.model.param_num(transformed, generated);
@@ -418,12 +481,15 @@ impl<'m> Outputs<'m> {
         &mut self,
         theta: &[f64],
         response: &[f64],
+        weights: &[f64],
         row: &mut Vec<f64>,
     ) -> Result<(), ModelError> {
-        let block = self.model.response_output.clone();
+        self.full[self.model.fixed.weight.clone()].copy_from_slice(weights);
+        let gaps = self.model.fixed_outputs.gaps(self.model.num_outputs);
         let values = self.evaluate(theta, response, Block::GeneratedQuantities)?;
-        row.extend_from_slice(&values[..block.start]);
-        row.extend_from_slice(&values[block.end..]);
+        for gap in gaps {
+            row.extend_from_slice(&values[gap]);
+        }
         Ok(())
     }
 }
@@ -450,15 +516,13 @@ impl LogDensity for ThetaGivenPi<'_> {
         if let Some(coordinates) = self.coordinates {
             coordinates.to_theta(&mut self.theta);
         }
-        place(&self.theta, &self.model.response, &mut self.full);
+        self.model.fixed.scatter(&self.theta, &mut self.full);
         let value = self
             .model
             .model
             .log_density_gradient(&self.full, true, true, &mut self.full_gradient)
             .map_err(|error| EvalError::Rejected(error.to_string()))?;
-        let Range { start, end } = self.model.response;
-        gradient[..start].copy_from_slice(&self.full_gradient[..start]);
-        gradient[start..].copy_from_slice(&self.full_gradient[end..]);
+        self.model.fixed.gather(&self.full_gradient, gradient);
         if let Some(coordinates) = self.coordinates {
             coordinates.pull_back(gradient);
         }

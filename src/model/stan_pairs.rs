@@ -76,6 +76,11 @@ impl<'m> StanPairs<'m> {
         self.temperature
     }
 
+    /// `log_lik` with every link as it is in the file.
+    pub fn diagonal(&self) -> &[f64] {
+        &self.diagonal
+    }
+
     /// Moves to a theta. One that did not change, because Step 1 rejected, keeps all that was computed.
     pub fn update(&mut self, theta: &[f64]) -> Result<(), ModelError> {
         if self.epoch > 0 && self.theta == theta {

@@ -1,90 +1,133 @@
-//! Coordinates in which the predictors are centred and scaled: HMC moves there, theta itself stays on the user's scale.
+//! Coordinates in which predictors and responses have no units: HMC moves there, theta itself stays on the user's scale.
 
 use std::ops::Range;
 
-use super::{ModelError, StanModel};
-use crate::data::{Dataset, INTERCEPT};
+use ndarray::{Array2, ArrayView2};
 
-/// theta = A z, which differs from z in the block `beta` alone: beta_j = z_j / s_j, and the intercept gives up what the
-/// centres add, beta_0 = z_0 - sum of m_j z_j / s_j. A is constant, so the density of z needs no Jacobian.
+use super::{ModelError, StanModel};
+use crate::data::{Dataset, Spread};
+
+/// theta = A z, which differs from z in the block `beta` alone, response by response: beta_j = u z_j / s_j, and the intercept
+/// gives up what the centres add, beta_0 = u z_0 - sum of m_j beta_j. A is constant, so the density of z needs no Jacobian.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardised {
     /// Where `beta` stands in theta.
     beta: Range<usize>,
     /// m_j: the means of the predictors; 0 for the intercept, and everywhere without one, since nothing could take up the shift.
     centres: Vec<f64>,
-    /// s_j: the spread of the predictors around these centres; 1 for the intercept.
+    /// s_j / u for each response and predictor: the spread of the predictors around these centres (1 for the intercept), in
+    /// units u of the response.
     scales: Vec<f64>,
 }
 
 impl Standardised {
-    pub fn new(model: &StanModel, data: &Dataset) -> Result<Standardised, ModelError> {
+    /// With one unit for each response, 1 where `beta` is not on its scale.
+    pub fn new(
+        model: &StanModel,
+        data: &Dataset,
+        units: &[f64],
+    ) -> Result<Standardised, ModelError> {
         let num_columns = data.x.ncols();
-        let beta = model.plain_block("beta")?;
-        let beta = beta.filter(|block| block.len() == num_columns);
-        let beta = beta.ok_or_else(|| ModelError::NotStandardised {
+        Standardised::if_possible(model, data, units)?.ok_or_else(|| ModelError::NotStandardised {
             label: model.label().to_string(),
             num_columns,
-        })?;
-        Ok(Standardised::of_columns(beta, data))
+        })
     }
 
-    fn of_columns(beta: Range<usize>, data: &Dataset) -> Standardised {
-        let has_intercept = data.predictor_names.first().map(String::as_str) == Some(INTERCEPT);
-        let num_rows = data.num_rows() as f64;
+    /// None for a program that has no unconstrained `beta` with one value for each predictor and response.
+    pub fn if_possible(
+        model: &StanModel,
+        data: &Dataset,
+        units: &[f64],
+    ) -> Result<Option<Standardised>, ModelError> {
+        let num_wanted = data.x.ncols() * units.len();
+        let beta = model.plain_block("beta")?;
+        let beta = beta.filter(|block| block.len() == num_wanted && num_wanted > 0);
+        Ok(beta.map(|beta| Standardised::of_columns(beta, data, units)))
+    }
+
+    fn of_columns(beta: Range<usize>, data: &Dataset, units: &[f64]) -> Standardised {
+        let has_intercept = data.has_intercept();
         let columns = data.x.columns().into_iter().enumerate();
-        let (centres, scales) = columns
-            .map(|(j, column)| match (has_intercept, j) {
-                (true, 0) => (0.0, 1.0),
-                _ => {
-                    let centre = if has_intercept {
-                        column.sum() / num_rows
-                    } else {
-                        0.0
-                    };
-                    let square: f64 = column.iter().map(|x| (x - centre).powi(2)).sum();
-                    let scale = (square / num_rows).sqrt();
-                    // A column without spread has no scale to offer.
-                    (centre, if scale > 0.0 { scale } else { 1.0 })
+        let spreads: Vec<Spread> = columns
+            .map(|(j, column)| {
+                let values = column.iter().copied();
+                match (has_intercept, j) {
+                    (true, 0) => Spread {
+                        centre: 0.0,
+                        size: 1.0,
+                    },
+                    (true, _) => Spread::around_mean(values),
+                    (false, _) => Spread::around_zero(values),
                 }
             })
-            .unzip();
+            .collect();
+        let of_response = |unit: &f64| {
+            let unit = *unit;
+            spreads.iter().map(move |spread| spread.size / unit)
+        };
         Standardised {
             beta,
-            centres,
-            scales,
+            centres: spreads.iter().map(|spread| spread.centre).collect(),
+            scales: units.iter().flat_map(of_response).collect(),
         }
+    }
+
+    /// The predictors around their centres.
+    pub(super) fn centred(&self, x: ArrayView2<f64>) -> Array2<f64> {
+        let mut centred = x.to_owned();
+        for (mut column, centre) in centred.columns_mut().into_iter().zip(&self.centres) {
+            column.mapv_inplace(|value| value - centre);
+        }
+        centred
+    }
+
+    /// The coefficients of `centred` predictors become those of the predictors themselves.
+    pub(super) fn uncentre(&self, beta: &mut [f64]) {
+        let shift: f64 = beta.iter().zip(&self.centres).map(|(b, m)| b * m).sum();
+        beta[0] -= shift;
+    }
+
+    /// The coefficients of one response after the other, with their scales.
+    fn blocks<'a>(
+        &'a self,
+        values: &'a mut [f64],
+    ) -> impl Iterator<Item = (&'a mut [f64], &'a [f64])> {
+        let size = self.centres.len();
+        let blocks = values[self.beta.clone()].chunks_exact_mut(size);
+        blocks.zip(self.scales.chunks_exact(size))
     }
 
     /// z becomes theta.
     pub fn to_theta(&self, position: &mut [f64]) {
-        let beta = &mut position[self.beta.clone()];
-        let mut shift = 0.0;
-        for ((value, centre), scale) in beta.iter_mut().zip(&self.centres).zip(&self.scales) {
-            *value /= scale;
-            shift += centre * *value;
+        for (beta, scales) in self.blocks(position) {
+            for (value, scale) in beta.iter_mut().zip(scales) {
+                *value /= scale;
+            }
+            self.uncentre(beta);
         }
-        beta[0] -= shift;
     }
 
     /// theta becomes z.
     pub fn to_position(&self, theta: &mut [f64]) {
-        let beta = &mut theta[self.beta.clone()];
-        let mut shift = 0.0;
-        for ((value, centre), scale) in beta.iter_mut().zip(&self.centres).zip(&self.scales) {
-            shift += centre * *value;
-            *value *= scale;
+        for (beta, scales) in self.blocks(theta) {
+            // The intercept's own centre is 0.
+            let shift: f64 = beta.iter().zip(&self.centres).map(|(b, m)| b * m).sum();
+            beta[0] += shift;
+            for (value, scale) in beta.iter_mut().zip(scales) {
+                *value *= scale;
+            }
         }
-        // Centres other than 0 come with an intercept, whose scale is 1.
-        beta[0] += shift;
     }
 
     /// The gradient by theta becomes the gradient by z, A'g.
     pub fn pull_back(&self, gradient: &mut [f64]) {
-        let gradient = &mut gradient[self.beta.clone()];
-        let by_first = gradient[0];
-        for ((value, centre), scale) in gradient.iter_mut().zip(&self.centres).zip(&self.scales) {
-            *value = (*value - centre * by_first) / scale;
+        for (gradient, scales) in self.blocks(gradient) {
+            let by_first = gradient[0];
+            let entries = gradient.iter_mut().zip(&self.centres).zip(scales);
+            for ((value, centre), scale) in entries {
+                *value = (*value - centre * by_first) / scale;
+            }
         }
     }
 }
@@ -92,7 +135,7 @@ impl Standardised {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::Array2;
+    use crate::data::INTERCEPT;
 
     /// Columns far from zero and of different scale; theta has one more entry on either side of beta.
     fn standardised(intercept: bool) -> Standardised {
@@ -104,7 +147,7 @@ mod tests {
         let x = Array2::from_shape_fn((30, 3 - first), |(i, j)| columns(i)[j + first]);
         let names = [INTERCEPT, "large", "small"].map(String::from);
         let data = Dataset::new(names[first..].to_vec(), x, vec![0.0; 30]);
-        Standardised::of_columns(1..4 - first, &data)
+        Standardised::of_columns(1..4 - first, &data, &[2.5])
     }
 
     /// A parabola of theta, for which central differences are exact, and its gradient.
@@ -173,7 +216,7 @@ mod tests {
     #[test]
     fn fitted_values_are_those_of_standardised_predictors() {
         let map = standardised(true);
-        // x of one row, and the same row centred and scaled.
+        // x of one row, and the same row centred and scaled, in units of the response.
         let row = [1.0, 4.2e3, -3e-2];
         let standard: Vec<f64> = (0..3)
             .map(|j| (row[j] - map.centres[j]) / map.scales[j])

@@ -209,6 +209,43 @@ fn active_set_leaves_every_posterior_invariant() {
     }
 }
 
+/// Errors whose scale belongs to the place where a response comes, as of the family `robust`.
+#[test]
+fn a_scale_for_each_column_leaves_its_posterior_invariant() {
+    let scales = [0.2, 1.5, 0.4, 0.9, 2.5];
+    let prior = Prior::beta_binomial(N, 1.0, 1.0);
+    for family in [Family::StudentT { nu: 2.5 }, Family::Gaussian] {
+        let mut pair = random_pairs(family, N, 0.8, 21);
+        let fitted = pair.fitted().to_vec();
+        pair.update_by_column(family, |eta, scale| {
+            eta.copy_from_slice(&fitted);
+            scale.copy_from_slice(&scales);
+        });
+        let density = |i: usize, j: usize, scale: f64| {
+            0.8 * family.log_density(pair.response()[i], fitted[j], scale)
+        };
+        let by_target = Array2::from_shape_fn((N, N), |(i, j)| density(i, j, scales[j]));
+        let by_response = Array2::from_shape_fn((N, N), |(i, j)| density(i, j, scales[i]));
+        let exact = Enumeration::new(&DenseLogLik::new(by_target), &prior);
+        let wrong = DenseLogLik::new(by_response);
+        let mut rng = ChaCha8Rng::seed_from_u64(22);
+        let mut kernel = ActiveSet::new(2.0);
+        let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
+            kernel.step(pi, &pair, &prior, rng);
+        }));
+        assert!(z < LIMIT, "{family:?}: z = {z}");
+        let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
+            kernel.step(pi, &wrong, &prior, rng);
+        }));
+        assert!(
+            z > LIMIT,
+            "{family:?}: the scale of the response was not found, z = {z}"
+        );
+        let at = pair.locations().unwrap();
+        assert!(!at.is_best_sorted);
+    }
+}
+
 #[test]
 fn checkerboard_leaves_every_posterior_invariant() {
     for (k, family) in FAMILIES.into_iter().enumerate() {

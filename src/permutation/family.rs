@@ -1,5 +1,6 @@
 //! Native families: pair likelihoods of a linear predictor and, for some, a scale, in O(n) memory.
 
+use super::marginal::Marginal;
 use super::pair::{Locations, PairLogLik};
 use super::special::log_gamma;
 use std::f64::consts::PI;
@@ -112,6 +113,15 @@ impl Family {
         !matches!(self, Self::StudentT { .. })
     }
 
+    /// The law of a response of which nothing is known but the file.
+    pub fn marginal(self) -> Marginal {
+        match self {
+            Self::Poisson => Marginal::Count,
+            Self::Logistic => Marginal::ZeroOne,
+            _ => Marginal::Real,
+        }
+    }
+
     fn assert_valid(self, response: &[f64]) {
         let all = |allowed: fn(f64) -> bool| response.iter().all(|&value| allowed(value));
         assert!(all(f64::is_finite), "responses must be finite");
@@ -130,7 +140,14 @@ impl Family {
     }
 }
 
-/// The pair likelihood of a family at the current fitted values and scale.
+/// The scale at one row of X: it belongs to the place, not to the response that comes there.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    precision: f64,
+    log_scale: f64,
+}
+
+/// The pair likelihood of a family at the current fitted values and scale, or scales.
 #[derive(Clone, Debug)]
 pub struct FamilyLogLik {
     family: Family,
@@ -145,6 +162,8 @@ pub struct FamilyLogLik {
     log_partition: Vec<f64>,
     precision: f64,
     log_constant: f64,
+    /// Empty while all rows of X have one scale.
+    columns: Vec<Column>,
     /// log density of each response when nothing is known of its predictors.
     log_marginal: Vec<f64>,
 }
@@ -163,7 +182,7 @@ impl FamilyLogLik {
         let of_responses = |value: &dyn Fn(f64) -> f64| -> Vec<f64> {
             response.iter().map(|&y| value(y)).collect()
         };
-        let log_marginal = log_marginal(family, &response);
+        let log_marginal = family.marginal().log_density(&response, num_rows);
         Self {
             location: of_responses(&|y| family.location(y)),
             log_base: of_responses(&|y| family.log_base(y)),
@@ -175,6 +194,7 @@ impl FamilyLogLik {
             log_partition: vec![family.log_partition(0.0); num_rows],
             precision: family.precision(1.0),
             log_constant: family.log_constant(1.0),
+            columns: Vec::new(),
             log_marginal,
         }
     }
@@ -189,8 +209,24 @@ impl FamilyLogLik {
                 *partition = self.family.log_partition(fitted);
             }
         }
+        self.columns.clear();
         self.precision = self.family.precision(scale);
         self.log_constant = self.family.log_constant(scale);
+    }
+
+    /// Moves to a new theta with a scale for each row of X: `fill` writes the fitted values and the scales. `family`, which
+    /// must have a scale, may differ from the last in its parameters.
+    pub fn update_by_column(&mut self, family: Family, fill: impl FnOnce(&mut [f64], &mut [f64])) {
+        assert!(family.has_scale(), "{family:?} has no scale");
+        let mut scales = vec![1.0; self.fitted.len()];
+        fill(&mut self.fitted, &mut scales);
+        self.family = family;
+        self.log_constant = family.log_constant(1.0);
+        self.columns.clear();
+        self.columns.extend(scales.iter().map(|&scale| Column {
+            precision: family.precision(scale),
+            log_scale: scale.ln(),
+        }));
     }
 
     pub fn family(&self) -> Family {
@@ -220,38 +256,12 @@ impl FamilyLogLik {
         let (response, fitted) = (self.response[row], self.fitted[column]);
         match self.family {
             Family::Poisson | Family::Logistic => response * fitted - self.log_partition[column],
-            family => family.log_kernel(response - fitted, self.precision),
+            family => match self.columns.get(column) {
+                None => family.log_kernel(response - fitted, self.precision),
+                Some(at) => family.log_kernel(response - fitted, at.precision) - at.log_scale,
+            },
         }
     }
-}
-
-/// A law with the mean and variance of all responses: rough, but it only steers proposals. Counts have a negative
-/// binomial one, 0 and 1 their frequencies, all others a normal one.
-fn log_marginal(family: Family, response: &[f64]) -> Vec<f64> {
-    let num_rows = response.len().max(1) as f64;
-    let mean = response.iter().sum::<f64>() / num_rows;
-    let squares: f64 = response.iter().map(|value| (value - mean).powi(2)).sum();
-    let variance = squares / num_rows;
-    // A constant response has no spread; any positive one keeps the density finite.
-    let sd = if variance > 0.0 { variance.sqrt() } else { 1.0 };
-    let density = |&value: &f64| match family {
-        Family::Poisson if variance > mean => log_negative_binomial(value, mean, variance),
-        Family::Poisson => {
-            Family::Poisson.log_density(value, mean.max(f64::MIN_POSITIVE).ln(), 1.0)
-        }
-        Family::Logistic if value == 1.0 => mean.ln(),
-        Family::Logistic => (1.0 - mean).ln(),
-        _ => Family::Gaussian.log_density(value, mean, sd),
-    };
-    response.iter().map(density).collect()
-}
-
-/// The log mass of a count, by the method of moments.
-fn log_negative_binomial(count: f64, mean: f64, variance: f64) -> f64 {
-    let size = mean * mean / (variance - mean);
-    log_gamma(count + size) - log_gamma(size) - log_gamma(count + 1.0)
-        + size * (size / (size + mean)).ln()
-        + count * (mean / (size + mean)).ln()
 }
 
 impl PairLogLik for FamilyLogLik {
@@ -273,7 +283,7 @@ impl PairLogLik for FamilyLogLik {
             response: &self.location,
             response_order: &self.response_order,
             fitted: &self.fitted,
-            is_best_sorted: self.family.is_best_sorted(),
+            is_best_sorted: self.family.is_best_sorted() && self.columns.is_empty(),
         })
     }
 }
@@ -344,10 +354,6 @@ mod tests {
         assert!((poisson - (2.1 - 0.7f64.exp() - 6.0f64.ln())).abs() < 1e-13);
         let logistic = Family::Logistic.log_density(1.0, -1.2, 1.0);
         assert!((logistic - (1.0 / (1.0 + 1.2f64.exp())).ln()).abs() < 1e-14);
-        let spread: f64 = (0..3000)
-            .map(|y| log_negative_binomial(f64::from(y), 3.0, 12.0).exp())
-            .sum();
-        assert!((spread - 1.0).abs() < 1e-10, "{spread}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use rand::RngCore;
 use serde_json::json;
 
 use super::{PredictError, Prediction, STREAM};
-use crate::config::{ModelSource, Update};
+use crate::config::{Feedback, ModelSource, Update};
 use crate::export::ChainLinks;
 use crate::fit::{Program, read_data};
 use crate::links_summary::RowNumbers;
@@ -34,9 +34,12 @@ pub(super) fn responses(
     let fit = &prediction.fit;
     let mut config = fit.config.clone();
     let data = read_data(&config)?;
-    let linked = config.permutation.update != Update::None;
+    let permutation = &mut config.permutation;
+    // Without feedback theta saw the responses in the order of the file.
+    let linked = permutation.update != Update::None && permutation.feedback == Feedback::Full;
     // The likelihood was checked when it was fitted.
-    config.permutation.update = Update::None;
+    permutation.update = Update::None;
+    permutation.feedback = Feedback::Full;
     config.model.stan = ModelSource::File(fit.folder.join(PROGRAM));
     let x = &prediction.rows.x;
     let rows: Vec<Vec<f64>> = x.rows().into_iter().map(|row| row.to_vec()).collect();

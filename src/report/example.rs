@@ -133,6 +133,7 @@ impl Saved {
             num_blocks: Some(4),
             num_safe: Some(2),
             num_candidate_pairs: Some(16),
+            priors: None,
         });
         self
     }

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::format::significant;
 use super::saved::Saved;
-use crate::config::{Config, ModelSource};
+use crate::config::{Config, Feedback, ModelSource};
+use crate::priors::PriorsUsed;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Provenance {
@@ -73,11 +74,18 @@ fn facts(saved: &Saved, value: &Value) -> Vec<(&'static str, String)> {
         ("Predictors", saved.predictors().join(", ")),
         ("Stan program", model_name(config)),
     ];
+    let priors = saved.data.as_ref().and_then(|data| data.priors.as_ref());
+    facts.extend(priors.map(|priors| ("Priors of the parameters", priors_in_words(priors))));
     if saved.links.is_some() {
         facts.push(("Likelihood of links", config.model.family().to_string()));
         facts.push(("Prior of links", choice(&value["permutation"]["prior"])));
         let rate = config.permutation.prior.rate();
         facts.extend(rate.map(|rate| ("Prior of the mismatch rate", rate.to_string())));
+        let feedback = match config.permutation.feedback {
+            Feedback::Full => "full: moved rows inform the parameters",
+            Feedback::None => "none: only rows whose links stay inform the parameters",
+        };
+        facts.push(("Feedback", feedback.into()));
     }
     facts.extend([
         ("Update of links", choice(&value["permutation"]["update"])),
@@ -105,6 +113,14 @@ fn facts(saved: &Saved, value: &Value) -> Vec<(&'static str, String)> {
         ("Toolchain", version("toolchain")),
     ]);
     facts
+}
+
+fn priors_in_words(priors: &PriorsUsed) -> String {
+    let words = priors.words().join("; ");
+    match priors.program {
+        Some(_) => words,
+        None => format!("{}: {words}", priors.source()),
+    }
 }
 
 /// A choice of the config in words: its name, and its numbers behind it.

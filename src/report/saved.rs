@@ -84,7 +84,9 @@ impl Saved {
         };
         let [predictive, data] = ["predictive.json", "data.json"].map(|name| folder.join(name));
         let predictive = predictive.exists().then(|| json(&predictive)).transpose()?;
-        let data = data.exists().then(|| json(&data)).transpose()?;
+        let data: Option<DataSummary> = data.exists().then(|| json(&data)).transpose()?;
+        let priors = data.as_ref().and_then(|data| data.priors.as_ref());
+        findings.extend(summary::prior_findings(priors, &summary));
         Ok(Saved {
             folder: folder.to_path_buf(),
             versions: raw["versions"].as_object().cloned().unwrap_or_default(),

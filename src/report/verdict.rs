@@ -149,6 +149,7 @@ fn condition(saved: &Saved) -> String {
         Family::Gaussian => "errors are normal with one spread",
         Family::AsymmetricLaplace { .. } => "errors are asymmetric Laplace with one spread",
         Family::StudentT { .. } => "errors follow Student's t with one spread",
+        Family::Robust => "errors follow Student's t with a log spread linear in the predictors",
         Family::Poisson => "the counts are Poisson",
         Family::Logistic => "the log odds are linear in the predictors",
         Family::Stan => "the likelihood of the program holds",

@@ -78,15 +78,7 @@ impl Design {
 
     /// The shipped model that these errors follow, and its family.
     pub fn model(&self) -> (&'static str, Family) {
-        match self.errors {
-            Errors::Normal => ("linear", Family::Gaussian),
-            Errors::AsymmetricLaplace { tau } => ("quantile", Family::AsymmetricLaplace { tau }),
-            Errors::StudentT { nu } => ("student_t", Family::StudentT { nu }),
-            Errors::Poisson => ("poisson", Family::Poisson),
-            Errors::Logistic => ("logistic", Family::Logistic),
-            Errors::NegativeBinomial { .. } => ("negative_binomial", Family::Stan),
-            Errors::Gamma { .. } => ("gamma", Family::Stan),
-        }
+        self.errors.model()
     }
 
     pub(super) fn check(&self) -> Result<(), SimulateError> {
@@ -173,6 +165,19 @@ impl Design {
 }
 
 impl Errors {
+    /// The shipped model that these errors follow, and its family.
+    pub(crate) fn model(self) -> (&'static str, Family) {
+        match self {
+            Errors::Normal => ("linear", Family::Gaussian),
+            Errors::AsymmetricLaplace { tau } => ("quantile", Family::AsymmetricLaplace { tau }),
+            Errors::StudentT { nu } => ("student_t", Family::StudentT { nu }),
+            Errors::Poisson => ("poisson", Family::Poisson),
+            Errors::Logistic => ("logistic", Family::Logistic),
+            Errors::NegativeBinomial { .. } => ("negative_binomial", Family::Stan),
+            Errors::Gamma { .. } => ("gamma", Family::Stan),
+        }
+    }
+
     /// Whether a response is x'beta and an error of some scale.
     pub(crate) fn is_additive(self) -> bool {
         match self {

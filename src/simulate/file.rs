@@ -1,6 +1,7 @@
 //! The user's own file with some of its rows mislinked.
 
 use csv::WriterBuilder;
+use rand::Rng;
 
 use super::{STREAM, SimulateError, Truth, mislink};
 use crate::baseline::least_squares;
@@ -31,15 +32,16 @@ pub struct Mislinked {
 
 pub fn mislink_file(source: &Source, seed: u64) -> Result<Mislinked, SimulateError> {
     let dataset = data::read(&source.data)?;
-    let num_rows = dataset.num_rows();
     let mut rng = crate::rng::stream(seed, STREAM);
-    let mut pi: Vec<usize> = (0..num_rows).collect();
-    let count = mislink::count(source.fraction, num_rows)?;
-    if source.adjacent {
+    let pi = if source.adjacent {
+        let num_rows = dataset.num_rows();
+        let mut pi: Vec<usize> = (0..num_rows).collect();
+        let count = mislink::count(source.fraction, num_rows)?;
         mislink::adjacent(&mut pi, count, &mut rng);
+        pi
     } else {
-        mislink::within_blocks(&mut pi, &block_of_row(&dataset), count, &mut rng)?;
-    }
+        wrong_links(&dataset, source.fraction, &mut rng)?
+    };
     let csv = with_responses_moved(source, &dataset.row_numbers, &pi)?;
     let fit = least_squares(dataset.x.view(), &dataset.response);
     let sigma = fit.sigma2.sqrt();
@@ -49,6 +51,19 @@ pub fn mislink_file(source: &Source, seed: u64) -> Result<Mislinked, SimulateErr
         truth,
         is_list: dataset.response_names.is_some(),
     })
+}
+
+/// A permutation that mislinks `fraction` of the rows: a uniform derangement inside each block, in which safe rows stay.
+pub(super) fn wrong_links(
+    dataset: &Dataset,
+    fraction: f64,
+    rng: &mut impl Rng,
+) -> Result<Vec<usize>, SimulateError> {
+    let num_rows = dataset.num_rows();
+    let mut pi: Vec<usize> = (0..num_rows).collect();
+    let count = mislink::count(fraction, num_rows)?;
+    mislink::within_blocks(&mut pi, &block_of_row(dataset), count, rng)?;
+    Ok(pi)
 }
 
 /// Rows that may change places; a safe row stands alone, so that it stays.

@@ -31,7 +31,7 @@ pub struct Truth {
 
 impl Truth {
     /// `copied` names two rows that are the same in x and y.
-    pub(super) fn new(
+    pub(crate) fn new(
         coefficients: Vec<String>,
         beta: Vec<f64>,
         sigma: Option<f64>,

@@ -47,6 +47,13 @@ const MODELS: &[ShippedModel] = &[
         example: ENGEL,
     },
     ShippedModel {
+        name: "robust",
+        stan: include_str!("../../stan/robust.stan"),
+        model: r#"{"family": {"name": "robust"}}"#,
+        permutation: RELINKED,
+        example: ENGEL,
+    },
+    ShippedModel {
         name: "multivariate",
         stan: include_str!("../../stan/multivariate.stan"),
         model: r#"{"family": {"name": "stan"}}"#,
@@ -74,20 +81,24 @@ const MODELS: &[ShippedModel] = &[
         name: "logistic",
         stan: include_str!("../../stan/logistic.stan"),
         model: r#"{"family": {"name": "logistic"}}"#,
-        permutation: RELINKED,
+        permutation: r#"{
+            "prior": {"name": "beta_binomial", "a": 1, "b": 9, "no_error": 0.5},
+            "update": {"name": "active_set"},
+            "feedback": "none"
+        }"#,
         example: simulated(include_str!("../../configs/data/logistic.csv")),
     },
     ShippedModel {
         name: "negative_binomial",
         stan: include_str!("../../stan/negative_binomial.stan"),
-        model: r#"{"family": {"name": "stan"}}"#,
+        model: r#"{"family": {"name": "stan"}, "outcome": "count"}"#,
         permutation: RELINKED,
         example: simulated(include_str!("../../configs/data/negative_binomial.csv")),
     },
     ShippedModel {
         name: "gamma",
         stan: include_str!("../../stan/gamma.stan"),
-        model: r#"{"family": {"name": "stan"}}"#,
+        model: r#"{"family": {"name": "stan"}, "outcome": "positive"}"#,
         permutation: RELINKED,
         example: simulated(include_str!("../../configs/data/gamma.csv")),
     },
@@ -180,9 +191,11 @@ mod tests {
             let shipped = config::Model {
                 stan: config::ModelSource::Shipped(model.name.into()),
                 family: None,
+                outcome: None,
                 ..config.model.clone()
             };
             assert_eq!(config.model.family(), shipped.family());
+            assert_eq!(config.model.response_kind(), shipped.response_kind());
             let relinks = config.permutation.update != Update::None;
             assert_eq!(relinks, model.name != "mean_shift");
             if model.name == "mean_shift" {

@@ -7,9 +7,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::StudyError;
+use super::answers::Answer;
 use super::config::Study;
 use super::files::{csv_line, number, rounded, write_then_rename};
-use super::metrics::Metrics;
+use super::metrics::{Metrics, Timing};
 use super::plan::Task;
 use super::run::{RUNS, RunRecord};
 use super::task::{DONE, FAILED, Outcome, PARTIAL};
@@ -58,14 +59,12 @@ impl Collected {
     /// Writes every table into the study's folder; returns their paths.
     pub fn write(&self, study: &Study) -> Result<Vec<PathBuf>, StudyError> {
         let tables = [
-            (
-                "results.csv",
-                self.tasks_csv(study, |o| numbers(&o.metrics)),
-            ),
-            ("timing.csv", self.tasks_csv(study, |o| numbers(&o.timing))),
+            ("results.csv", self.results_csv(study)),
+            ("timing.csv", self.timing_csv(study)),
             ("cells.csv", self.cells_csv(study)),
             ("coefficients.csv", self.coefficients_csv(study)),
             ("pi_corner.csv", self.corner_csv(study)),
+            ("checks.csv", self.checks_csv(study)),
             ("study.json", self.about(study)),
         ];
         let mut paths = Vec::new();
@@ -80,55 +79,59 @@ impl Collected {
         Ok(paths)
     }
 
-    /// One line a task, with numbers that the seed determines, or with times.
-    fn tasks_csv(&self, study: &Study, of: fn(&Outcome) -> Numbers) -> String {
-        let names = of(&Outcome::default());
-        let mut text = csv_line(
-            ["task"]
-                .into_iter()
-                .chain(cell_columns(study))
-                .chain(["repeat"])
-                .chain(names.iter().map(|(name, _)| name.as_str())),
-        );
+    /// One line for every answer of a task, with numbers that the seed determines.
+    fn results_csv(&self, study: &Study) -> String {
+        let mut text = tasks_header(study, &numbers(&Metrics::default()));
         for (task, outcome) in &self.done {
-            let values: Vec<String> = of(outcome).iter().map(|(_, v)| number(*v)).collect();
-            let (task_number, repeat) = (task.number.to_string(), task.repeat.to_string());
-            text += &csv_line(
-                [task_number.as_str()]
-                    .into_iter()
-                    .chain(cell_fields(study, task.cell))
-                    .chain([repeat.as_str()])
-                    .chain(values.iter().map(String::as_str)),
-            );
+            let cell = &study.cells[task.cell];
+            for answer in &cell.answers {
+                let label = cell.label(*answer);
+                text += &task_line(study, task, &label, &numbers(outcome.of(*answer)));
+            }
         }
         text
     }
 
-    /// One line a cell and metric: mean, its standard error over repeats, and the extremes.
+    /// One line a task.
+    fn timing_csv(&self, study: &Study) -> String {
+        let mut text = tasks_header(study, &numbers(&Timing::default()));
+        for (task, outcome) in &self.done {
+            let method = &study.cells[task.cell].method;
+            text += &task_line(study, task, method, &numbers(&outcome.timing));
+        }
+        text
+    }
+
+    /// One line a cell, answer and metric: mean, its standard error over repeats, and the extremes.
     fn cells_csv(&self, study: &Study) -> String {
         let columns = ["metric", "repeats", "mean", "standard_error", "min", "max"];
         let mut text = csv_line(cell_columns(study).chain(columns));
-        for cell in 0..study.cells.len() {
-            for summary in self.cell(cell) {
-                let fields = [
-                    summary.metric.clone(),
-                    summary.repeats.to_string(),
-                    number(Some(summary.mean)),
-                    number(summary.standard_error),
-                    number(Some(summary.min)),
-                    number(Some(summary.max)),
-                ];
-                let fields = fields.iter().map(String::as_str);
-                text += &csv_line(cell_fields(study, cell).chain(fields));
+        for (index, cell) in study.cells.iter().enumerate() {
+            for answer in &cell.answers {
+                let label = cell.label(*answer);
+                for summary in self.cell(index, *answer) {
+                    let fields = [
+                        summary.metric.clone(),
+                        summary.repeats.to_string(),
+                        number(Some(summary.mean)),
+                        number(summary.standard_error),
+                        number(Some(summary.min)),
+                        number(Some(summary.max)),
+                    ];
+                    let fields = fields.iter().map(String::as_str);
+                    text += &csv_line(cell_fields(study, index, &label).chain(fields));
+                }
             }
         }
         text
     }
 
     /// Every metric that a cell has, over the repeats that have it.
-    pub fn cell(&self, cell: usize) -> Vec<CellMetric> {
+    pub fn cell(&self, cell: usize, answer: Answer) -> Vec<CellMetric> {
         let own = self.done.iter().filter(|(task, _)| task.cell == cell);
-        let rows: Vec<Numbers> = own.map(|(_, outcome)| numbers(&outcome.metrics)).collect();
+        let rows: Vec<Numbers> = own
+            .map(|(_, outcome)| numbers(outcome.of(answer)))
+            .collect();
         let names = numbers(&Metrics::default());
         let metrics = names
             .into_iter()
@@ -153,12 +156,13 @@ impl Collected {
         ];
         let mut text = csv_line(cell_columns(study).chain(columns));
         for (task, outcome) in &self.done {
+            let label = study.cells[task.cell].label(Answer::Joint);
             let details = outcome.detail.iter();
             for (k, values) in details.flat_map(|d| &d.coefficients).enumerate() {
                 let mut fields = vec![task.repeat.to_string(), (k + 1).to_string()];
                 fields.extend(values.iter().map(|value| rounded(*value)));
                 let fields = fields.iter().map(String::as_str);
-                text += &csv_line(cell_fields(study, task.cell).chain(fields));
+                text += &csv_line(cell_fields(study, task.cell, &label).chain(fields));
             }
         }
         text
@@ -168,6 +172,7 @@ impl Collected {
         let columns = ["repeat", "row", "column", "probability"];
         let mut text = csv_line(cell_columns(study).chain(columns));
         for (task, outcome) in &self.done {
+            let label = &study.cells[task.cell].method;
             for (row, column, probability) in outcome.detail.iter().flat_map(|d| &d.corner) {
                 let fields = [
                     task.repeat.to_string(),
@@ -176,7 +181,33 @@ impl Collected {
                     rounded(*probability),
                 ];
                 let fields = fields.iter().map(String::as_str);
-                text += &csv_line(cell_fields(study, task.cell).chain(fields));
+                text += &csv_line(cell_fields(study, task.cell, label).chain(fields));
+            }
+        }
+        text
+    }
+
+    /// One line for every check that a fit made of itself, with the source of its recommended answer.
+    fn checks_csv(&self, study: &Study) -> String {
+        let columns = ["repeat", "source", "weight", "check", "p_value", "passed"];
+        let mut text = csv_line(cell_columns(study).chain(columns));
+        for (task, outcome) in &self.done {
+            let method = &study.cells[task.cell].method;
+            if let Some(trust) = &outcome.trust {
+                for check in &trust.checks {
+                    let fields = [
+                        task.repeat.to_string(),
+                        trust.source.clone().unwrap_or("NA".into()),
+                        number(trust.weight),
+                        check.name.clone(),
+                        number(check.p_value),
+                        check
+                            .passed
+                            .map_or("NA".into(), |passed| passed.to_string()),
+                    ];
+                    let fields = fields.iter().map(String::as_str);
+                    text += &csv_line(cell_fields(study, task.cell, method).chain(fields));
+                }
             }
         }
         text
@@ -191,7 +222,7 @@ impl Collected {
             .collect();
         let about = json!({
             "study": study.name,
-            "command": format!("unshuffle study {}", study.file.display()),
+            "command": command(study),
             "seed": study.seed,
             "repeats": study.repeats,
             "cells": study.cells.len(),
@@ -206,6 +237,14 @@ impl Collected {
         });
         serde_json::to_string_pretty(&about).expect("plain JSON") + "\n"
     }
+}
+
+/// The command that runs the study, with what overrides its config.
+fn command(study: &Study) -> String {
+    let overrides = study.overrides.iter();
+    let overrides = overrides.map(|setting| format!(" --set '{setting}'"));
+    let overrides: String = overrides.collect();
+    format!("unshuffle study {}{overrides}", study.file.display())
 }
 
 /// One metric of one cell, over repeats.
@@ -261,9 +300,35 @@ fn cell_columns(study: &Study) -> impl Iterator<Item = &str> {
         .chain(study.axes.iter().map(String::as_str))
 }
 
-fn cell_fields(study: &Study, cell: usize) -> impl Iterator<Item = &str> {
+fn cell_fields<'a>(
+    study: &'a Study,
+    cell: usize,
+    method: &'a str,
+) -> impl Iterator<Item = &'a str> {
     let found = &study.cells[cell];
-    [found.number.as_str(), found.method.as_str()]
+    [found.number.as_str(), method]
         .into_iter()
         .chain(found.labels.iter().map(String::as_str))
+}
+
+fn tasks_header(study: &Study, names: &Numbers) -> String {
+    csv_line(
+        ["task"]
+            .into_iter()
+            .chain(cell_columns(study))
+            .chain(["repeat"])
+            .chain(names.iter().map(|(name, _)| name.as_str())),
+    )
+}
+
+fn task_line(study: &Study, task: &Task, method: &str, numbers: &Numbers) -> String {
+    let values: Vec<String> = numbers.iter().map(|(_, v)| number(*v)).collect();
+    let (task_number, repeat) = (task.number.to_string(), task.repeat.to_string());
+    csv_line(
+        [task_number.as_str()]
+            .into_iter()
+            .chain(cell_fields(study, task.cell, method))
+            .chain([repeat.as_str()])
+            .chain(values.iter().map(String::as_str)),
+    )
 }

@@ -1,16 +1,22 @@
 //! The config of a study: a design with lists for axes, methods by name, repeats; resolved into cells.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::StudyError;
+use super::answers::Answer;
 use super::axes::{Point, expand, label};
+use super::file_design::{FileDesign, file_points, is_file_design};
+use super::identity::identity_of;
 use super::known_rate::{RateKnown, RawAudit};
 use crate::baseline::Baseline;
-use crate::config::{self, Check, Config, ConfigError, load_value, typed};
-use crate::simulate::{Design, Settings, SimulateError, simulate};
+use crate::config::{
+    self, Check, Config, ConfigError, Family, Prior, ResponseKind, load_value, typed,
+};
+use crate::simulate::{Design, Errors, Settings, SimulateError, simulate};
 use crate::stan::shipped_names;
 
 /// Everything that a study's config asks for.
@@ -19,6 +25,8 @@ pub struct Study {
     pub name: String,
     /// The config's file, as typed.
     pub file: PathBuf,
+    /// The values of `--set`, which override the file.
+    pub overrides: Vec<String>,
     pub seed: u64,
     pub repeats: usize,
     /// Of so many repeats the coefficients' intervals and a corner of the mean permutation matrix are kept.
@@ -39,12 +47,23 @@ pub struct Cell {
     pub method: String,
     /// What stands in the columns of the axes, in the order of `Study::axes`.
     pub labels: Vec<String>,
-    pub settings: Settings,
-    pub design: Design,
+    pub data: CellData,
     pub links: LinksUsed,
     pub estimator: Estimator,
+    /// Which estimates of a fit are measured, each with a line of its own in the results; a baseline has the one.
+    pub answers: Vec<Answer>,
     /// All that the results depend on, except the Stan program's text: seeds are hashed from it.
     pub identity: String,
+}
+
+/// Where the data sets of a cell come from.
+#[derive(Debug, Clone)]
+pub enum CellData {
+    Simulated {
+        settings: Box<Settings>,
+        design: Design,
+    },
+    File(Arc<FileDesign>),
 }
 
 #[derive(Debug, Clone)]
@@ -80,6 +99,9 @@ struct RawStudy {
     #[serde(default = "twenty")]
     repeats: usize,
     data: Map<String, Value>,
+    /// Under the model of each method.
+    #[serde(default)]
+    model: Map<String, Value>,
     #[serde(default)]
     sampler: Map<String, Value>,
     methods: Map<String, Value>,
@@ -113,10 +135,11 @@ struct RawMethod {
     audit: Option<RawAudit>,
     #[serde(default)]
     links: LinksUsed,
-    model: Option<Value>,
+    model: Option<Map<String, Value>>,
     temperature: Option<Value>,
     permutation: Option<Value>,
     sampler: Option<Map<String, Value>>,
+    answers: Option<Vec<Answer>>,
 }
 
 #[derive(Deserialize, Clone, Copy, PartialEq)]
@@ -130,7 +153,49 @@ enum BaselineName {
 }
 
 /// Places in a method where a list is a value of its own.
-const LISTS_THAT_ARE_VALUES: [&str; 2] = ["model.data", "sampler.init"];
+const LISTS_THAT_ARE_VALUES: [&str; 3] = ["model.data", "sampler.init", "answers"];
+
+impl Cell {
+    /// What an answer is called in the column `method`.
+    pub fn label(&self, answer: Answer) -> String {
+        match self.answers[..] {
+            [Answer::Joint] => self.method.clone(),
+            _ => format!("{}:{answer}", self.method),
+        }
+    }
+}
+
+impl CellData {
+    /// What the data depend on, as typed, except the content of a file: seeds are hashed from it.
+    pub fn identity(&self) -> Value {
+        let value = match self {
+            CellData::Simulated { settings, .. } => serde_json::to_value(settings),
+            CellData::File(file) => serde_json::to_value(&file.settings),
+        };
+        value.expect("plain JSON")
+    }
+
+    /// The law of a response.
+    pub fn errors(&self) -> Errors {
+        match self {
+            CellData::Simulated { design, .. } => design.errors,
+            CellData::File(file) => file.errors,
+        }
+    }
+
+    /// Whether links of the same kind are audited in every repeat.
+    fn has_audit(&self) -> bool {
+        match self {
+            CellData::Simulated { .. } => false,
+            CellData::File(file) => file.planting.num_audited.is_some(),
+        }
+    }
+
+    /// The shipped model that a fit has by default, and its family.
+    fn model(&self) -> (&'static str, Family) {
+        self.errors().model()
+    }
+}
 
 impl Study {
     /// `settings` are the values of `--set`.
@@ -138,7 +203,11 @@ impl Study {
         let value = load_value(file, settings)?;
         let raw: RawStudy = typed(&value, file)?;
         let check = Check { file };
-        let reader = Reader { file, check };
+        let reader = Reader {
+            file,
+            check,
+            model: &raw.model,
+        };
         reader.check.that(
             raw.repeats >= 1,
             "repeats",
@@ -172,18 +241,12 @@ impl Study {
             .output
             .unwrap_or_else(|| Path::new("out").join(format!("study_{name}")));
 
-        let data = reader.points(&Value::Object(raw.data), "data", &[])?;
         let mut cells = Vec::new();
-        for point in &data {
-            let wrapped = json!({"data": point.value});
-            let settings = typed::<Wrapped>(&wrapped, file)?.data;
-            let design = settings.design().map_err(|error| reader.design(error))?;
-            // What cannot be simulated is said before anything runs.
-            simulate(&design, raw.seed).map_err(|error| reader.design(error))?;
+        for (point, data) in reader.data(raw.data, raw.seed)? {
             for (method, value) in &raw.methods {
                 let place = format!("methods.{method}");
                 for choice in reader.points(value, &place, &LISTS_THAT_ARE_VALUES)? {
-                    let cell = reader.cell(method, point, &settings, &design, choice, &raw.sampler);
+                    let cell = reader.cell(method, &point, &data, choice, &raw.sampler);
                     cells.push(cell?);
                 }
             }
@@ -192,6 +255,7 @@ impl Study {
         Ok(Study {
             name,
             file: file.to_path_buf(),
+            overrides: settings.to_vec(),
             seed: raw.seed,
             repeats: raw.repeats,
             detail: raw.detail,
@@ -211,6 +275,8 @@ struct Axes {
     varied: Vec<(String, Value)>,
     /// What the method and its defaults say of every other key.
     all: Value,
+    /// The `data` of the cell, where an axis of one file is a single value in another.
+    data: Value,
 }
 
 /// Gives every cell a label for every axis that any cell has; returns the axes, those of the data first.
@@ -229,7 +295,7 @@ fn label_axes(cells: &mut [Unlabelled]) -> Vec<String> {
                 let varied = own.varied.iter().find(|(name, _)| name == axis);
                 let value = varied.map(|(_, value)| value).or_else(|| {
                     let pointer = format!("/{}", axis.replace('.', "/"));
-                    own.all.pointer(&pointer)
+                    own.data.pointer(&pointer).or(own.all.pointer(&pointer))
                 });
                 value.map_or("NA".to_string(), label)
             })
@@ -247,11 +313,47 @@ struct Wrapped {
 struct Reader<'a> {
     file: &'a Path,
     check: Check<'a>,
+    /// What the study says of every method's model.
+    model: &'a Map<String, Value>,
 }
 
 impl Reader<'_> {
+    /// Every combination of the axes of `data`. What cannot be simulated is said before anything runs.
+    fn data(
+        &self,
+        data: Map<String, Value>,
+        seed: u64,
+    ) -> Result<Vec<(Point, CellData)>, StudyError> {
+        if is_file_design(&data) {
+            let all = Value::Object(data.clone());
+            let points = self.not_empty(file_points(data, &self.check)?, &all, "data")?;
+            let read = |point: Point| {
+                let design = FileDesign::new(&point, self.file, seed)?;
+                Ok((point, CellData::File(Arc::new(design))))
+            };
+            return points.into_iter().map(read).collect();
+        }
+        let points = self.points(&Value::Object(data), "data", &[])?;
+        let simulated = |point: Point| {
+            let settings = typed::<Wrapped>(&json!({"data": point.value}), self.file)?.data;
+            let design = settings.design().map_err(|error| self.design(error))?;
+            simulate(&design, seed).map_err(|error| self.design(error))?;
+            let settings = Box::new(settings);
+            Ok((point, CellData::Simulated { settings, design }))
+        };
+        points.into_iter().map(simulated).collect()
+    }
+
     fn points(&self, value: &Value, place: &str, kept: &[&str]) -> Result<Vec<Point>, ConfigError> {
-        let points = expand(value, kept);
+        self.not_empty(expand(value, kept), value, place)
+    }
+
+    fn not_empty(
+        &self,
+        points: Vec<Point>,
+        value: &Value,
+        place: &str,
+    ) -> Result<Vec<Point>, ConfigError> {
         let rule = "an empty list leaves nothing to run; list at least one value";
         self.check.that(!points.is_empty(), place, value, rule)?;
         Ok(points)
@@ -281,9 +383,8 @@ impl Reader<'_> {
     fn cell(
         &self,
         method: &str,
-        data: &Point,
-        settings: &Settings,
-        design: &Design,
+        point: &Point,
+        data: &CellData,
         choice: Point,
         sampler: &Map<String, Value>,
     ) -> Result<Unlabelled, StudyError> {
@@ -291,37 +392,63 @@ impl Reader<'_> {
         let raw: RawMethod =
             typed(&choice.value, self.file).map_err(|error| error.inside(&place))?;
         let links = raw.links;
+        let answers = self.answers(&raw, &place)?;
         let (estimator, all) = match raw.baseline {
-            Some(name) => (self.baseline(name, &raw, &place)?, choice.value.clone()),
+            Some(name) => {
+                let estimator = self.baseline(name, &raw, data, &place)?;
+                (estimator, choice.value.clone())
+            }
             None => {
-                let fit = self.fit(raw, design, sampler, &place)?;
+                let fit = self.fit(raw, data, sampler, &place)?;
                 let all = serde_json::to_value(&fit).expect("a config is plain JSON");
                 (Estimator::Fit(Box::new(fit)), all)
             }
         };
         let identity = json!({
-            "data": settings,
+            "data": data.identity(),
             "links": links,
-            "estimator": identity_of(&estimator, &choice.value, &all),
+            "estimator": identity_of(&estimator, self.model, &choice.value, &all),
         });
-        let varied = data.axes.iter().chain(&choice.axes).cloned().collect();
+        let varied = point.axes.iter().chain(&choice.axes).cloned().collect();
         let cell = Cell {
             number: String::new(),
             method: method.to_string(),
             labels: Vec::new(),
-            settings: settings.clone(),
-            design: design.clone(),
+            data: data.clone(),
             links,
             estimator,
+            answers,
             identity: identity.to_string(),
         };
-        Ok((cell, Axes { varied, all }))
+        let data = point.value.clone();
+        Ok((cell, Axes { varied, all, data }))
+    }
+
+    fn answers(&self, raw: &RawMethod, place: &str) -> Result<Vec<Answer>, ConfigError> {
+        let Some(answers) = &raw.answers else {
+            return Ok(vec![Answer::Joint]);
+        };
+        let path = format!("{place}.answers");
+        let rule = "this baseline has none; remove it";
+        let is_fit = raw.baseline.is_none();
+        self.check.that(is_fit, &path, "given", rule)?;
+        let rule = "list at least one, such as \"joint\"";
+        self.check.that(!answers.is_empty(), &path, "[]", rule)?;
+        let mut seen = Vec::new();
+        for answer in answers {
+            let is_new = !seen.contains(answer);
+            let twice = format!("with \"{answer}\" twice");
+            self.check.that(is_new, &path, twice, "name each once")?;
+            seen.push(*answer);
+        }
+        Ok(seen)
     }
 
     fn baseline(
         &self,
         name: BaselineName,
         raw: &RawMethod,
+        data: &CellData,
         place: &str,
     ) -> Result<Estimator, ConfigError> {
         let of_rates = name != BaselineName::KnownRate;
@@ -351,49 +478,17 @@ impl Reader<'_> {
                 Baseline::Quantile { tau }
             }
             BaselineName::KnownRate => {
-                return Ok(Estimator::KnownRate(self.rate_known(raw, place)?));
+                let audited = data.has_audit();
+                let known = RateKnown::read(raw.rate, raw.audit, audited, &self.check, place);
+                return known.map(Estimator::KnownRate);
             }
         }))
-    }
-
-    fn rate_known(&self, raw: &RawMethod, place: &str) -> Result<RateKnown, ConfigError> {
-        let that = |holds: bool, key: &str, value: &dyn std::fmt::Display, rule: &str| {
-            let path = format!("{place}.{key}");
-            self.check.that(holds, &path, value, rule)
-        };
-        let rule = "this baseline is told either `rate` or `audit`, such as {\"checked\": 100}";
-        let given = match raw.rate {
-            Some(_) => "given beside `audit`",
-            None => "missing",
-        };
-        that(
-            raw.rate.is_some() != raw.audit.is_some(),
-            "rate",
-            &given,
-            rule,
-        )?;
-        if let Some(rate) = raw.rate {
-            let holds = (0.0..=1.0).contains(&rate);
-            that(holds, "rate", &rate, "it must be between 0 and 1")?;
-            return Ok(RateKnown::Exactly(rate));
-        }
-        let RawAudit { checked, wrong } = raw.audit.expect("one of the two is given");
-        that(
-            checked >= 1,
-            "audit.checked",
-            &checked,
-            "it must be 1 or more",
-        )?;
-        let num_wrong = wrong.unwrap_or(0);
-        let rule = format!("it must be at most `checked`, which is {checked}");
-        that(num_wrong <= checked, "audit.wrong", &num_wrong, &rule)?;
-        Ok(RateKnown::Audit { checked, wrong })
     }
 
     fn fit(
         &self,
         raw: RawMethod,
-        design: &Design,
+        data: &CellData,
         sampler: &Map<String, Value>,
         place: &str,
     ) -> Result<Config, ConfigError> {
@@ -405,10 +500,13 @@ impl Reader<'_> {
             let rule = "a fit has it in permutation.prior; remove it";
             self.check.that(!given, &path, "given", rule)?;
         }
-        let (stan, family) = design.model();
-        let model = raw
-            .model
-            .unwrap_or_else(|| json!({"stan": stan, "family": family}));
+        let mut model = self.model.clone();
+        model.extend(raw.model.unwrap_or_default());
+        if !model.contains_key("stan") {
+            let (stan, family) = data.model();
+            model.insert("stan".into(), json!(stan));
+            model.entry("family").or_insert(json!(family));
+        }
         let mut fit = json!({"model": model});
         let given = [
             ("temperature", raw.temperature),
@@ -420,34 +518,31 @@ impl Reader<'_> {
                 fit[key] = value;
             }
         }
-        self.config(sampler, fit)
-            .map_err(|error| error.inside(place))
-    }
-}
-
-/// A path of a program stays as typed, so that a study can move; seeds and places are not the cell's.
-fn identity_of(estimator: &Estimator, typed: &Value, resolved: &Value) -> Value {
-    match estimator {
-        Estimator::Baseline(_) | Estimator::KnownRate(_) => typed.clone(),
-        Estimator::Fit(config) => {
-            let mut sampler = resolved["sampler"].clone();
-            if let Some(sampler) = sampler.as_object_mut() {
-                sampler.shift_remove("seed");
-            }
-            // Studies from before this key had no probability of no error: without one, their seeds stay.
-            let mut permutation = resolved["permutation"].clone();
-            if permutation["prior"]["no_error"] == json!(0.0) {
-                let prior = permutation["prior"].as_object_mut();
-                prior.expect("it has a key").shift_remove("no_error");
-            }
-            let model = typed.get("model").unwrap_or(&resolved["model"]);
-            json!({
-                "model": model,
-                "family": config.model.family(),
-                "temperature": resolved["temperature"],
-                "permutation": permutation,
-                "sampler": sampler,
-            })
+        let config = self.config(sampler, fit);
+        let mut config = config.map_err(|error| error.inside(place))?;
+        if let CellData::File(file) = data {
+            self.suits(&config, file, place)?;
+            config.data = file.data.clone();
         }
+        Ok(config)
+    }
+
+    /// A fit on a file is compared with the fit of the unharmed file that `data.errors` names.
+    fn suits(&self, config: &Config, file: &FileDesign, place: &str) -> Result<(), ConfigError> {
+        let kind = config.model.response_kind();
+        let known = [ResponseKind::Real, file.response_kind()].contains(&kind);
+        let rule = format!(
+            "its responses are {}, so give `data.errors` of this kind",
+            kind.rule()
+        );
+        let model = serde_json::to_value(&config.model.stan).expect("plain JSON");
+        let path = format!("{place}.model.stan");
+        self.check.that(known, &path, model, &rule)?;
+        let path = format!("{place}.permutation.prior.audit");
+        let prior = config.permutation.prior;
+        let own_audit = matches!(prior, Prior::BetaBinomial { audit: Some(_), .. });
+        let twice = own_audit && file.planting.num_audited.is_some();
+        let rule = "`data.audit` gives one of its own to every repeat; remove one of the two";
+        self.check.that(!twice, &path, "given", rule)
     }
 }

@@ -5,13 +5,13 @@ use serde::Deserialize;
 
 use super::StudyError;
 use super::config::Cell;
+use super::file_design::response_kind;
 use super::measure::{Detail, Z_75};
-use super::metrics::{Interval, Metrics, Timing};
+use super::metrics::{Interval, Metrics};
 use super::task::{Outcome, TaskData};
 use crate::baseline::{KnownRate, beta_rates, one_rate};
-use crate::config::ResponseKind;
+use crate::config::{Check, ConfigError};
 use crate::fit::link_space;
-use crate::simulate::Errors;
 
 /// The audit's stream of the data's seed, whose stream 0 has the data: all methods hear of the same audit.
 const STREAM: usize = 1;
@@ -26,6 +26,8 @@ pub enum RateKnown {
         checked: usize,
         wrong: Option<usize>,
     },
+    /// The audit that the data of every repeat come with.
+    AuditOfData,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -39,10 +41,48 @@ pub(super) struct RawAudit {
 }
 
 impl RateKnown {
+    /// `audited` tells whether the data come with an audit, which is what a method without `rate` and `audit` is told.
+    pub(super) fn read(
+        rate: Option<f64>,
+        audit: Option<RawAudit>,
+        audited: bool,
+        check: &Check,
+        place: &str,
+    ) -> Result<RateKnown, ConfigError> {
+        let that = |holds: bool, key: &str, value: &dyn std::fmt::Display, rule: &str| {
+            check.that(holds, &format!("{place}.{key}"), value, rule)
+        };
+        let rule = "this baseline is told either `rate` or `audit`, such as {\"checked\": 100}";
+        let twice = rate.is_some() && audit.is_some();
+        that(!twice, "rate", &"given beside `audit`", rule)?;
+        if let Some(rate) = rate {
+            let holds = (0.0..=1.0).contains(&rate);
+            that(holds, "rate", &rate, "it must be between 0 and 1")?;
+            return Ok(RateKnown::Exactly(rate));
+        }
+        let Some(RawAudit { checked, wrong }) = audit else {
+            that(audited, "rate", &"missing", rule)?;
+            return Ok(RateKnown::AuditOfData);
+        };
+        let rule = "it must be 1 or more";
+        that(checked >= 1, "audit.checked", &checked, rule)?;
+        let num_wrong = wrong.unwrap_or(0);
+        let rule = format!("it must be at most `checked`, which is {checked}");
+        that(num_wrong <= checked, "audit.wrong", &num_wrong, &rule)?;
+        Ok(RateKnown::Audit { checked, wrong })
+    }
+
     /// The distribution of the rate in one repeat.
     fn rates(self, task: &TaskData, data_seed: u64) -> Vec<(f64, f64)> {
+        let after = |checked: usize, wrong: usize| {
+            beta_rates(1.0 + wrong as f64, 1.0 + (checked - wrong) as f64)
+        };
         match self {
             RateKnown::Exactly(rate) => one_rate(rate),
+            RateKnown::AuditOfData => {
+                let audit = task.audit.expect("the config was read with an audit");
+                after(audit.checked, audit.wrong)
+            }
             RateKnown::Audit { checked, wrong } => {
                 let wrong = wrong.unwrap_or_else(|| {
                     let movable = link_space(&task.data).num_movable();
@@ -50,7 +90,7 @@ impl RateKnown {
                     let law = Binomial::new(checked as u64, true_rate).expect("a share");
                     law.sample(&mut crate::rng::stream(data_seed, STREAM)) as usize
                 });
-                beta_rates(1.0 + wrong as f64, 1.0 + (checked - wrong) as f64)
+                after(checked, wrong)
             }
         }
     }
@@ -63,14 +103,7 @@ pub fn measure_known_rate(
     data_seed: u64,
     with_detail: bool,
 ) -> Result<Outcome, StudyError> {
-    let kind = match cell.design.errors {
-        Errors::Normal | Errors::AsymmetricLaplace { .. } | Errors::StudentT { .. } => {
-            ResponseKind::Real
-        }
-        Errors::Poisson | Errors::NegativeBinomial { .. } => ResponseKind::Count,
-        Errors::Logistic => ResponseKind::ZeroOne,
-        Errors::Gamma { .. } => ResponseKind::Positive,
-    };
+    let kind = response_kind(cell.data.errors());
     let data = &task.data;
     let rates = known.rates(task, data_seed);
     let estimator = KnownRate::within(&link_space(data));
@@ -87,7 +120,7 @@ pub fn measure_known_rate(
         mismatch_rate: Some(fit.rate),
         ..Metrics::default()
     };
-    metrics.of_coefficients(&intervals, &task.truth.beta);
+    task.compare(&mut metrics, &intervals);
     let detail = with_detail.then(|| Detail {
         coefficients: quantiles()
             .zip(&fit.sd)
@@ -99,7 +132,7 @@ pub fn measure_known_rate(
     });
     Ok(Outcome {
         metrics,
-        timing: Timing::default(),
         detail,
+        ..Outcome::default()
     })
 }

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::StudyError;
-use super::config::Cell;
+use super::answers::{Answer, Trust, read_answer};
+use super::config::{Cell, CellData};
 use super::metrics::{Interval, Metrics, Timing, TrueMeans, radius};
 use super::task::{Outcome, TaskData};
 use crate::baseline::Baseline;
@@ -43,7 +44,7 @@ pub fn measure_baseline(baseline: Baseline, task: &TaskData, with_detail: bool) 
         mismatch_rate: fit.mismatch_rate,
         ..Metrics::default()
     };
-    metrics.of_coefficients(&intervals, &task.truth.beta);
+    task.compare(&mut metrics, &intervals);
     if let Some(p_wrong) = &fit.p_wrong {
         metrics.of_moved_rows(p_wrong, &task.truth);
         metrics.num_moved = Some(p_wrong.iter().sum());
@@ -65,8 +66,8 @@ pub fn measure_baseline(baseline: Baseline, task: &TaskData, with_detail: bool) 
     });
     Outcome {
         metrics,
-        timing: Timing::default(),
         detail,
+        ..Outcome::default()
     }
 }
 
@@ -115,12 +116,13 @@ pub fn measure_fit(
         .filter_map(|row| row.r_hat);
     metrics.r_hat = r_hats.reduce(f64::max);
     if let Some(intervals) = betas.iter().map(interval).collect::<Option<Vec<_>>>() {
-        metrics.of_coefficients(&intervals, &task.truth.beta);
+        task.compare(&mut metrics, &intervals);
     }
     if let Some(links) = &fitted.links {
         metrics.of_links(links, &task.truth);
     }
-    if cell.design.errors == Errors::Normal
+    if let CellData::Simulated { design, .. } = &cell.data
+        && design.errors == Errors::Normal
         && let Some(sigma) = task.truth.sigma.filter(|sigma| *sigma > 0.0)
     {
         contraction(&mut metrics, prepared, fitted, task, sigma)?;
@@ -130,7 +132,18 @@ pub fn measure_fit(
     } else {
         None
     };
+    let fit = &prepared.config.output;
+    let others = cell.answers.iter().filter(|a| **a != Answer::Joint);
+    let further = others.map(|answer| {
+        let estimates = read_answer(fit, *answer, &task.data.predictor_names)?;
+        // All but the coefficients is the same for every answer of a fit.
+        let mut own = metrics.clone();
+        task.compare(&mut own, &estimates);
+        Ok((*answer, own))
+    });
     Ok(Outcome {
+        further: further.collect::<Result<_, StudyError>>()?,
+        trust: Trust::read(fit)?,
         metrics,
         timing: timing(prepared, fitted, &betas),
         detail,

@@ -13,9 +13,10 @@ const MOVED: f64 = 0.5;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// Mean of |estimate - truth| over the coefficients.
+    /// Mean of |estimate - truth| over the coefficients; on a file over the slopes, the truth being the fit of the unharmed file
+    /// and the unit its standard errors, as for `width`.
     pub beta_error: Option<f64>,
-    /// |estimate - truth| over |truth|, Euclidean.
+    /// |estimate - truth| over |truth|, Euclidean; not on a file, whose coefficients have units of their own.
     pub relative_l2: Option<f64>,
     /// Share of the coefficients inside their 90 % intervals, and the intervals' mean width.
     pub coverage: Option<f64>,

@@ -3,10 +3,13 @@
 //! `plan` lists the tasks, `run` does some of them in any order and any number of processes, `collect` merges what is
 //! there. A task's numbers depend on the study's seed, its cell and its repeat alone.
 
+mod answers;
 mod axes;
 mod collect;
 mod config;
+mod file_design;
 mod files;
+mod identity;
 mod known_rate;
 mod measure;
 mod metrics;
@@ -28,8 +31,10 @@ use crate::config::ConfigError;
 use crate::fit::FitError;
 use crate::simulate::SimulateError;
 
+pub use answers::{Answer, Trust, TrustCheck};
 pub use collect::{CellMetric, Collected};
-pub use config::{Cell, Estimator, LinksUsed, Study};
+pub use config::{Cell, CellData, Estimator, LinksUsed, Study};
+pub use file_design::{FileDesign, FileSettings, Target};
 pub use known_rate::RateKnown;
 pub use metrics::{CONTRACTION_D, CONTRACTION_T, epsilon2, radius};
 pub use plan::{Task, check_plan, tasks, write_plan};
@@ -65,6 +70,8 @@ pub enum StudyError {
         "the responses have no estimate even with the links as given, as where the predictors separate 0 from 1: simulate more rows, or smaller coefficients"
     )]
     NoEstimate,
+    #[error("{} {problem}", path.display())]
+    Answers { path: PathBuf, problem: String },
     #[error("{} cannot be read ({problem}): remove its folder and run the task again", path.display())]
     Unreadable { path: PathBuf, problem: String },
     #[error("cannot write {}", path.display())]

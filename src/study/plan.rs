@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use sha2::{Digest, Sha256};
 
 use super::StudyError;
-use super::config::{Estimator, Study};
+use super::answers::Answer;
+use super::config::{Cell, CellData, Estimator, Study};
 use super::files::{csv_line, write_then_rename};
 use crate::fit::{FitError, stan_source};
 
@@ -35,19 +36,11 @@ pub fn tasks(study: &Study) -> Result<Vec<Task>, StudyError> {
     let mut tasks = Vec::with_capacity(study.repeats * num_cells);
     let mut versions = Vec::with_capacity(num_cells);
     for cell in &study.cells {
-        versions.push(match &cell.estimator {
-            Estimator::Baseline(_) | Estimator::KnownRate(_) => String::new(),
-            Estimator::Fit(config) => {
-                let source = stan_source(&config.model.stan).map_err(FitError::from)?;
-                let mut hasher = Sha256::new();
-                source.hash_into(&mut hasher);
-                hex(&hasher.finalize())
-            }
-        });
+        versions.push(version(cell)?);
     }
     for repeat in 1..=study.repeats {
         for (index, cell) in study.cells.iter().enumerate() {
-            let data = serde_json::to_string(&cell.settings).expect("plain JSON");
+            let data = cell.data.identity().to_string();
             let seed_of = |purpose: &str, identity: &str| {
                 seed(&hash(&[
                     purpose,
@@ -57,7 +50,7 @@ pub fn tasks(study: &Study) -> Result<Vec<Task>, StudyError> {
                 ]))
             };
             let (data_seed, fit_seed) = (seed_of("data", &data), seed_of("fit", &cell.identity));
-            // An edited Stan program or another unshuffle makes the old result worthless, but keeps its seeds.
+            // An edited Stan program or file, or another unshuffle makes the old result worthless, but keeps its seeds.
             let key = hash(&[
                 &fit_seed.to_string(),
                 &data_seed.to_string(),
@@ -76,6 +69,25 @@ pub fn tasks(study: &Study) -> Result<Vec<Task>, StudyError> {
         }
     }
     Ok(tasks)
+}
+
+/// What a result depends on besides the cell's identity: the text of the program, the content of the file, and which answers
+/// were measured.
+fn version(cell: &Cell) -> Result<String, StudyError> {
+    let mut version = String::new();
+    if let Estimator::Fit(config) = &cell.estimator {
+        let source = stan_source(&config.model.stan).map_err(FitError::from)?;
+        let mut hasher = Sha256::new();
+        source.hash_into(&mut hasher);
+        version += &hex(&hasher.finalize());
+    }
+    if let CellData::File(file) = &cell.data {
+        version += &format!(" {}", file.sha256);
+    }
+    if cell.answers != [Answer::Joint] {
+        version += &format!(" {:?}", cell.answers);
+    }
+    Ok(version)
 }
 
 /// Each part ends where it ends: ("ab", "c") and ("a", "bc") differ.

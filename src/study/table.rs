@@ -1,7 +1,7 @@
 //! A study's cells for a terminal.
 
 use super::collect::{CellMetric, Collected};
-use super::config::Study;
+use super::config::{CellData, Study};
 use super::plan::Task;
 
 /// (metric, heading); the first with its standard error.
@@ -14,29 +14,47 @@ const SHOWN: [(&str, &str); 6] = [
     ("r_hat", "R-hat"),
 ];
 
+/// The same for a study on files, where errors are in standard errors of the unharmed fit.
+const SHOWN_ON_FILES: [(&str, &str); 6] = [
+    ("beta_error", "error/se"),
+    ("coverage", "coverage"),
+    ("width", "width/se"),
+    ("mismatch_rate", "rate found"),
+    ("recall", "recall"),
+    ("r_hat", "R-hat"),
+];
+
 /// One aligned line for each cell that has results: means over repeats, with a standard error for the first.
 pub fn study_table(study: &Study, collected: &Collected) -> String {
+    let is_file = |data: &CellData| matches!(data, CellData::File(_));
+    let shown_metrics = match study.cells.iter().all(|cell| is_file(&cell.data)) {
+        true => SHOWN_ON_FILES,
+        false => SHOWN,
+    };
     let mut rows = vec![
         ["method"]
             .into_iter()
             .chain(study.axes.iter().map(String::as_str))
             .chain(["repeats"])
-            .chain(SHOWN.iter().map(|(_, heading)| *heading))
+            .chain(shown_metrics.iter().map(|(_, heading)| *heading))
             .map(str::to_string)
             .collect::<Vec<_>>(),
     ];
     for (index, cell) in study.cells.iter().enumerate() {
-        let metrics = collected.cell(index);
-        let repeats = metrics.iter().map(|metric| metric.repeats).max();
-        let Some(repeats) = repeats else { continue };
-        let shown = |(k, (name, _)): (usize, &(&str, &str))| {
-            let found = metrics.iter().find(|metric| metric.metric == *name);
-            found.map_or("-".into(), |metric| with_error(metric, k == 0))
-        };
-        let start = [cell.method.clone()];
-        let repeats = [repeats.to_string()];
-        let fields = start.into_iter().chain(cell.labels.clone()).chain(repeats);
-        rows.push(fields.chain(SHOWN.iter().enumerate().map(shown)).collect());
+        for answer in &cell.answers {
+            let metrics = collected.cell(index, *answer);
+            let repeats = metrics.iter().map(|metric| metric.repeats).max();
+            let Some(repeats) = repeats else { continue };
+            let shown = |(k, (name, _)): (usize, &(&str, &str))| {
+                let found = metrics.iter().find(|metric| metric.metric == *name);
+                found.map_or("-".into(), |metric| with_error(metric, k == 0))
+            };
+            let start = [cell.label(*answer)];
+            let repeats = [repeats.to_string()];
+            let fields = start.into_iter().chain(cell.labels.clone()).chain(repeats);
+            let shown = shown_metrics.iter().enumerate().map(shown);
+            rows.push(fields.chain(shown).collect());
+        }
     }
     aligned(&rows)
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -10,14 +11,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::StudyError;
-use super::config::{Cell, Estimator, LinksUsed, Study};
+use super::answers::{Answer, Trust};
+use super::config::{Cell, CellData, Estimator, LinksUsed, Study};
+use super::file_design::FileDesign;
 use super::files::failed;
 use super::known_rate::measure_known_rate;
 use super::measure::{Detail, measure_baseline, measure_fit};
-use super::metrics::{Metrics, Timing};
+use super::metrics::{Interval, Metrics, Timing};
 use super::plan::Task;
 use super::programs::Programs;
 use crate::chain::Silent;
+use crate::config::{Audit, Prior};
 use crate::data::Dataset;
 use crate::simulate::{Truth, simulate};
 
@@ -29,10 +33,23 @@ pub const PARTIAL: &str = ".partial-";
 /// What is left of a task.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
+    /// Of the baseline, or of the joint posterior.
     pub metrics: Metrics,
+    /// Of the other answers that were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further: Vec<(Answer, Metrics)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     pub timing: Timing,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
+}
+
+impl Outcome {
+    pub fn of(&self, answer: Answer) -> &Metrics {
+        let further = self.further.iter().find(|(known, _)| *known == answer);
+        further.map_or(&self.metrics, |(_, metrics)| metrics)
+    }
 }
 
 /// How a task ended.
@@ -49,18 +66,80 @@ pub enum Ended {
 pub struct TaskData {
     pub data: Dataset,
     pub truth: Truth,
+    /// What an audit of links of the same kind found, where the study has one.
+    pub audit: Option<Audit>,
+    /// The file that the data were made from.
+    pub file: Option<Arc<FileDesign>>,
 }
 
 impl TaskData {
-    fn new(cell: &Cell, seed: u64) -> Result<TaskData, StudyError> {
-        let simulated = simulate(&cell.design, seed)?;
-        let mut data = simulated.dataset();
-        let mut truth = simulated.truth;
-        if cell.links == LinksUsed::True {
-            data.x = data.x.select(Axis(0), &truth.pi);
-            truth = truth.relinked();
+    pub(super) fn new(cell: &Cell, seed: u64) -> Result<TaskData, StudyError> {
+        match &cell.data {
+            CellData::Simulated { design, .. } => {
+                let simulated = simulate(design, seed)?;
+                let mut data = simulated.dataset();
+                let mut truth = simulated.truth;
+                if cell.links == LinksUsed::True {
+                    data.x = data.x.select(Axis(0), &truth.pi);
+                    truth = truth.relinked();
+                }
+                Ok(TaskData {
+                    data,
+                    truth,
+                    audit: None,
+                    file: None,
+                })
+            }
+            CellData::File(file) => {
+                let mut planted = file.planting.plant(&file.unharmed, seed)?;
+                if cell.links == LinksUsed::True {
+                    planted.data.response = file.unharmed.response.clone();
+                    planted.pi = (0..file.unharmed.num_rows()).collect();
+                }
+                let names = file.unharmed.predictor_names.clone();
+                let beta = file.target.beta.clone();
+                Ok(TaskData {
+                    data: planted.data,
+                    truth: Truth::new(names, beta, None, planted.pi, None),
+                    audit: planted.audit,
+                    file: Some(Arc::clone(file)),
+                })
+            }
         }
-        Ok(TaskData { data, truth })
+    }
+
+    /// The prior of a fit that knows of the audit; a prior without a rate has no use for it.
+    pub(super) fn with_audit(&self, prior: Prior) -> Prior {
+        match (prior, self.audit) {
+            (Prior::BetaBinomial { a, b, no_error, .. }, audit @ Some(_)) => Prior::BetaBinomial {
+                a,
+                b,
+                no_error,
+                audit,
+            },
+            (prior, _) => prior,
+        }
+    }
+
+    /// Compares estimates of all coefficients with the truth: of a file the slopes alone, in standard errors of its fit as
+    /// given.
+    pub fn compare(&self, metrics: &mut Metrics, estimates: &[Interval]) {
+        let Some(file) = &self.file else {
+            metrics.of_coefficients(estimates, &self.truth.beta);
+            return;
+        };
+        let target = &file.target;
+        let in_errors = |k: &usize| {
+            let unit = |value: f64| (value - target.beta[*k]) / target.standard_error[*k];
+            let own = estimates[*k];
+            Interval {
+                estimate: unit(own.estimate),
+                low: unit(own.low),
+                high: unit(own.high),
+            }
+        };
+        let slopes: Vec<Interval> = target.slopes.iter().map(in_errors).collect();
+        metrics.of_coefficients(&slopes, &vec![0.0; slopes.len()]);
     }
 }
 
@@ -123,11 +202,15 @@ impl Task {
                 let mut config = (**config).clone();
                 config.sampler.seed = self.fit_seed;
                 config.output = work.join("fit");
+                config.permutation.prior = task_data.with_audit(config.permutation.prior);
                 let program = programs.of(&config.model.stan);
                 let prepared = program.with_data(config, task_data.data.clone())?;
                 let fitted = prepared.fit(num_threads, stop, &Silent)?;
                 if fitted.interrupted {
                     return Ok(None);
+                }
+                if cell.answers != [Answer::Joint] {
+                    prepared.judge(&fitted, num_threads, stop)?;
                 }
                 let outcome = measure_fit(&prepared, &fitted, cell, &task_data, with_detail)?;
                 Ok(Some(outcome))

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::metrics::{Interval, Metrics, TrueMeans, epsilon2, radius};
+use super::task::Outcome;
 use super::*;
 use crate::simulate::{Design, simulate};
 
@@ -464,4 +465,109 @@ fn a_known_rate_is_told_or_audited() {
     let fixed = of("fixed", "", "mismatch_rate");
     assert!(fixed.iter().all(|rate| (rate - 16.0 / 52.0).abs() < 0.01));
     assert!(mean(of("fixed", "", "coverage")) > 0.7);
+}
+
+/// A fit that was asked for two answers leaves one outcome and two lines in the results.
+#[test]
+fn every_answer_has_a_line_of_its_own() {
+    let (_folder, study) = load(&[
+        ("/data/n", json!(40)),
+        ("/repeats", json!(2)),
+        (
+            "/methods",
+            json!({"ours": {"answers": ["joint", "recommended"]}, "naive": {"baseline": "least_squares"}}),
+        ),
+    ]);
+    let study = study.unwrap();
+    let tasks = tasks(&study).unwrap();
+    assert_eq!(tasks.len(), 4);
+    let error = |beta_error: f64| Metrics {
+        beta_error: Some(beta_error),
+        ..Metrics::default()
+    };
+    for task in &tasks {
+        fs::create_dir_all(&task.folder).unwrap();
+        let is_fit = study.cells[task.cell].method == "ours";
+        let outcome = Outcome {
+            metrics: error(if is_fit { 1.0 } else { 5.0 }),
+            further: match is_fit {
+                true => vec![(Answer::Recommended, error(task.repeat as f64 / 4.0))],
+                false => Vec::new(),
+            },
+            trust: is_fit.then(|| Trust {
+                source: Some("as_linked".into()),
+                weight: Some(0.25),
+                checks: vec![TrustCheck {
+                    name: "spread".into(),
+                    p_value: Some(0.5),
+                    passed: Some(true),
+                }],
+            }),
+            ..Outcome::default()
+        };
+        let text = serde_json::to_string(&outcome).unwrap();
+        fs::write(task.folder.join("done.json"), text).unwrap();
+    }
+    let collected = Collected::read(&tasks).unwrap();
+    collected.write(&study).unwrap();
+    let read = |name: &str| fs::read_to_string(study.output.join(name)).unwrap();
+    let start = |text: &str, fields: usize| -> Vec<String> {
+        let lines = text.lines().skip(1);
+        let start = |line: &str| line.split(',').take(fields).collect::<Vec<_>>().join(",");
+        lines.map(start).collect()
+    };
+    assert_eq!(
+        start(&read("results.csv"), 5),
+        [
+            "1,1,ours:joint,1,1",
+            "1,1,ours:recommended,1,0.25",
+            "2,2,naive,1,5",
+            "3,1,ours:joint,2,1",
+            "3,1,ours:recommended,2,0.5",
+            "4,2,naive,2,5",
+        ]
+    );
+    assert_eq!(
+        start(&read("cells.csv"), 5),
+        [
+            "1,ours:joint,beta_error,2,1",
+            "1,ours:recommended,beta_error,2,0.375",
+            "2,naive,beta_error,2,5",
+        ]
+    );
+    assert_eq!(read("timing.csv").lines().count(), 5);
+    assert_eq!(
+        read("checks.csv").lines().nth(1),
+        Some("1,ours,1,as_linked,0.25,spread,0.5,true")
+    );
+    let table = study_table(&study, &collected);
+    assert!(table.contains("ours:recommended"), "{table}");
+    // One answer alone keeps the method's name, and other answers do not change the seeds.
+    let (_other, single) = load(&[
+        ("/data/n", json!(40)),
+        ("/methods", json!({"ours": {"answers": ["joint"]}})),
+    ]);
+    let single = single.unwrap();
+    assert_eq!(single.cells[0].label(Answer::Joint), "ours");
+    let task = &super::tasks(&single).unwrap()[0];
+    assert_eq!(task.fit_seed, tasks[0].fit_seed);
+    assert_ne!(task.folder, tasks[0].folder);
+}
+
+#[test]
+fn the_command_that_is_recorded_has_every_override() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = write_config(folder.path(), &[]);
+    let overrides = ["repeats=1".to_string(), "data.n=40".to_string()];
+    let study = Study::load(&path, &overrides).unwrap();
+    let tasks = tasks(&study).unwrap();
+    run_some(&study, &tasks.iter().collect::<Vec<_>>());
+    Collected::read(&tasks).unwrap().write(&study).unwrap();
+    let about = fs::read_to_string(study.output.join("study.json")).unwrap();
+    let about: Value = serde_json::from_str(&about).unwrap();
+    let expected = format!(
+        "unshuffle study {} --set 'repeats=1' --set 'data.n=40'",
+        path.display()
+    );
+    assert_eq!(about["command"], json!(expected));
 }

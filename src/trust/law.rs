@@ -6,6 +6,7 @@ use rand::Rng;
 use crate::config::{Config, Family, ModelSource, Update};
 use crate::diagnostics::{beta_cdf, gamma_cdf, normal_quantile};
 use crate::draws::ChainDraws;
+use crate::model::Spread;
 use crate::permutation::{self, log_gamma};
 use crate::simulate::Errors;
 
@@ -42,6 +43,7 @@ impl LawKind {
             (_, Family::Gaussian) => Some(LawKind::Normal),
             (_, Family::AsymmetricLaplace { tau }) => Some(LawKind::AsymmetricLaplace { tau }),
             (_, Family::StudentT { nu }) => Some(LawKind::StudentT { nu }),
+            (_, Family::Robust) => Some(LawKind::Robust),
             (_, Family::Poisson) => Some(LawKind::Poisson),
             (_, Family::Logistic) => Some(LawKind::Logistic),
             (_, Family::Stan) => None,
@@ -174,6 +176,8 @@ pub(super) struct LawDraws<'a> {
     kind: LawKind,
     x: ArrayView2<'a, f64>,
     chains: &'a [ChainDraws],
+    /// Of the program whose spread depends on the predictors.
+    spread: Option<Spread>,
 }
 
 impl<'a> LawDraws<'a> {
@@ -183,7 +187,12 @@ impl<'a> LawDraws<'a> {
         x: ArrayView2<'a, f64>,
         chains: &'a [ChainDraws],
     ) -> Option<LawDraws<'a>> {
-        let draws = LawDraws { kind, x, chains };
+        let draws = LawDraws {
+            kind,
+            x,
+            chains,
+            spread: (kind == LawKind::Robust).then(|| Spread::new(x)),
+        };
         let first = chains.first()?;
         (first.num_draws() > 0).then_some(())?;
         draws.at(first, 0).map(|_| draws)
@@ -233,13 +242,19 @@ impl<'a> LawDraws<'a> {
         };
         let beta = self.beta(chain, draw)?;
         let fitted = self.x.dot(&ArrayView1::from(&beta));
-        let law = |&fitted: &f64| Law {
+        let mut scales = vec![scale; fitted.len()];
+        if let Some(spread) = &self.spread {
+            let entry = |k: usize| value(&format!("gamma.{k}"));
+            let gamma: Option<Vec<f64>> = (1..=spread.num_columns()).map(entry).collect();
+            spread.fill(scale, &gamma?, &mut scales);
+        }
+        let law = |(&fitted, &scale): (&f64, &f64)| Law {
             errors,
             fitted,
             scale,
         };
         Some(RowLaws {
-            laws: fitted.iter().map(law).collect(),
+            laws: fitted.iter().zip(&scales).map(law).collect(),
         })
     }
 }

@@ -4,7 +4,7 @@ data {
   int<lower=1> D;
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
-  int<lower=0, upper=3> mistake;
+  int<lower=0, upper=4> mistake;
 }
 parameters {
   vector[D] beta;
@@ -22,6 +22,9 @@ model {
     target += alpha * normal_lpdf(y | mu, sqrt(sigma2));
   }
   target += (mistake == 2 ? alpha : 1) * normal_lpdf(beta | 0, 5);    // 2: the prior tempered too
+  if (mistake == 4) {                       // the likelihood has alpha, another term in y has not
+    target += 0.1 * dot_product(y, mu) / sigma2;
+  }
 }
 generated quantities {
   vector[N] log_lik;

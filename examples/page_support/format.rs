@@ -1,6 +1,6 @@
 //! Numbers, tables and counts in words.
 
-use super::results::Rows;
+use super::tables::Rows;
 
 /// Stands where a method has no such number.
 pub const NONE: &str = "–";

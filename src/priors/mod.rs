@@ -1,0 +1,9 @@
+//! The priors of the shipped programs: their numbers, taken from the file as linked, and what they are in words.
+//!
+//! Nothing here depends on the links: columns of X and the response enter through their own means and spreads alone.
+
+mod numbers;
+mod words;
+
+pub use numbers::entries;
+pub use words::{Law, PriorLine, PriorsUsed};
