@@ -11,6 +11,7 @@ use ndarray::ArrayView2;
 
 pub use generalised::{Generalised, generalised};
 pub use least_squares::{LeastSquares, least_squares};
+pub(crate) use qr::Qr;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Baseline {

@@ -73,6 +73,11 @@ impl<'m> Links<'m> {
         Ok((info, self.permutation.version() != version))
     }
 
+    /// The permutation with its prior and the responses, for moves that change theta as well.
+    pub(super) fn parts(&mut self) -> (&mut Permutation, &'m Prior, &'m [f64]) {
+        (&mut self.permutation, self.prior, self.responses)
+    }
+
     pub fn align(&self, aligned: &mut [f64]) {
         self.permutation.align(self.responses, aligned);
     }

@@ -1,6 +1,7 @@
 //! What a Stan program is to the sampler: the target of Step 1, and the pair likelihood of Step 2.
 
 mod agreement;
+mod gaussian_theta;
 mod initial;
 mod log_density;
 mod pairs;
@@ -10,6 +11,7 @@ mod stan_pairs;
 mod standardised;
 
 pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
+pub use gaussian_theta::GaussianTheta;
 pub use initial::initial_values;
 pub use log_density::{EvalError, LogDensity};
 pub use pairs::Pairs;
