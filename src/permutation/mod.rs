@@ -27,6 +27,8 @@ mod update;
 mod walk;
 
 #[cfg(test)]
+mod collapsed_exactness;
+#[cfg(test)]
 mod exactness;
 #[cfg(test)]
 mod mixing;
