@@ -1,4 +1,4 @@
-// The shipped linear model with priors narrow enough to simulate from.
+// The shipped linear model with priors that matter.
 data {
   int<lower=1> N;
   int<lower=1> D;
@@ -11,7 +11,7 @@ parameters {
   vector[N] y;
 }
 model {
-  beta ~ normal(0, 1);
-  sigma2 ~ normal(0, 1);
+  beta ~ normal(0.5, 0.4);
+  sigma2 ~ normal(0, 1.5);
   target += alpha * normal_id_glm_lpdf(y | X, 0, beta, sqrt(sigma2));
 }
