@@ -7,15 +7,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rand::RngCore;
 
 use crate::adapt::{AdaptationSettings, Sampling};
-use crate::chain::{Chain, ChainError, ChainOutcome, ChainSettings, Links, Observer};
+use crate::chain::{
+    Chain, ChainError, ChainOutcome, ChainSettings, CollapsedMove, Links, Observer,
+};
 use crate::config::{self, Config, Feedback, Metric, ResponseKind, Trajectory};
 use crate::data::Dataset;
 use crate::draws::{ChainHeader, ChainWriter, LINK_COLUMNS, SAMPLER_COLUMNS};
 use crate::hmc::MetricKind;
 use crate::model::{
-    ModelError, Outputs, Pairs, StanModel, Standardised, ThetaGivenPi, initial_values,
+    GaussianTheta, ModelError, Outputs, Pairs, StanModel, Standardised, ThetaGivenPi,
+    initial_values,
 };
-use crate::permutation::{ActiveSet, Checkerboard, Marginal, ModeSearch, Prior, Restart, Update};
+use crate::permutation::{
+    ActiveSet, Checkerboard, Collapsed, Marginal, ModeSearch, Prior, Restart, Update,
+};
 use crate::rng::{self, ChainRng};
 
 /// The paper's T, in units of the number of rows, where a config leaves it open.
@@ -88,7 +93,9 @@ impl Run<'_> {
         let density =
             ThetaGivenPi::new(self.model, self.responses).in_coordinates(self.coordinates);
         let outputs = Outputs::new(self.model, stan_rng);
-        let chain = Chain::new(id, self.settings(), density, links, theta, outputs, rng)?;
+        let collapsed = self.collapsed()?;
+        let chain = Chain::new(id, self.settings(), density, links, theta, outputs, rng)?
+            .with_collapsed(collapsed);
         let columns = self.columns(with_links);
         let row_numbers = with_links.then_some(self.data.row_numbers.as_slice());
         let writer = ChainWriter::create(self.output, &self.header(id), &columns, row_numbers);
@@ -142,6 +149,29 @@ impl Run<'_> {
             ResponseKind::Real => Marginal::Real,
         };
         law.log_density(self.responses, self.data.num_rows())
+    }
+
+    /// Joint moves of the links and theta, for programs whose theta can be integrated out and links that are sampled.
+    fn collapsed(&self) -> Result<Option<CollapsedMove>, ModelError> {
+        let (temperature, temperature_links) = self.config.temperature.at(self.data.num_rows());
+        let is_gaussian = self.config.model.family() == config::Family::Gaussian;
+        let is_active_set = self.config.permutation.update == config::Update::ActiveSet;
+        // Without feedback theta sees other rows than those of the surrogate.
+        let has_feedback = self.config.permutation.feedback == Feedback::Full;
+        let is_tempered_alike = temperature == temperature_links;
+        if !is_gaussian || !is_active_set || !has_feedback || !is_tempered_alike {
+            return Ok(None);
+        }
+        let x = self.data.x.view();
+        // Parameters are not generated: this seed is never used.
+        let mut outputs = Outputs::new(self.model, self.model.rng(0)?);
+        let places = GaussianTheta::of(self.model, x.ncols(), &mut outputs, self.responses)?;
+        let Some(places) = places else {
+            return Ok(None);
+        };
+        let kernel = Collapsed::new(x, self.responses, temperature, self.prior.space());
+        let num_warmup = self.config.sampler.warmup;
+        Ok(kernel.map(|kernel| CollapsedMove::new(kernel, places, num_warmup)))
     }
 
     fn pairs(&self, seed: u32) -> Result<Pairs<'_>, ModelError> {

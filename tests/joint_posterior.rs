@@ -1,7 +1,7 @@
 //! A whole fit against the exact joint posterior of links and parameters, enumerated at n = 6.
 //!
 //! Probabilities and means of the draws are compared by z-tests with MCSEs from `unshuffle::diagnostics`. The error rate
-//! of the whole file is declared as 1e-3 and shared by the tests of 16 right runs, at most 40 each (Bonferroni): 1.6e-6 a test, two-sided.
+//! of the whole file is declared as 1e-3 and shared by the tests of 17 right runs, at most 40 each (Bonferroni): 1.5e-6 a test, two-sided.
 
 #[path = "support/enumeration.rs"]
 mod enumeration;
@@ -12,7 +12,7 @@ use std::fmt;
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-use enumeration::{Enumeration, num_moved};
+use enumeration::{Enumeration, ThetaPrior, num_moved};
 use serde_json::{Value, json};
 use unshuffle::chain::Silent;
 use unshuffle::config;
@@ -22,8 +22,8 @@ use unshuffle::fit::prepare;
 use unshuffle::permutation::{LinkFacts, LinkSpace, Permutation, Prior, PriorKind, RatePrior};
 use unshuffle::stan::shipped_names;
 
-/// The 1 - 0.78e-6 quantile of the normal distribution.
-const LIMIT: f64 = 4.803;
+/// The 1 - 0.74e-6 quantile of the normal distribution.
+const LIMIT: f64 = 4.815;
 const MOST_TESTS: usize = 40;
 /// Rows 2, 3 and 5 look like a cycle of three, so that links and their inverses differ. The line has no intercept but the
 /// points would like one: no permutation fits so well that sigma2 has a narrow neck, which HMC enters too rarely.
@@ -301,6 +301,30 @@ fn active_set() {
 #[test]
 fn active_set_tempered() {
     accepts(2, 0.5, json!({"temperature": 0.5}));
+}
+
+/// The proposals of the collapsed move know nothing of these priors: its correction must bring them in.
+#[test]
+fn informative_priors_of_the_program() {
+    let program = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/stan/linear_off_centre.stan"
+    );
+    let model = json!({"stan": program, "family": {"name": "gaussian"}});
+    let theta = ThetaPrior {
+        slope_mean: 0.5,
+        slope_variance: 0.16,
+        variance_variance: 2.25,
+    };
+    let links = Prior::beta_binomial(X.len(), 1.0, 1.0);
+    let log_links = |pi: &[usize]| links.log_weight(num_moved(pi));
+    let draws = fit(9, json!({"model": model}));
+    let worst = draws.worst(&Enumeration::with_prior(theta, &X, &Y, 1.0, log_links));
+    println!("worst of the tests: {worst}");
+    assert!(worst.z.abs() < LIMIT, "{worst}");
+    // The same draws are not those of the shipped priors.
+    let worst = draws.worst(&exact(1.0));
+    assert!(worst.z.abs() > LIMIT, "{worst}");
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The samplers allocate when they first see a problem's size, and never again.
 
+use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use unshuffle::permutation::{
-    ActiveSet, Checkerboard, Family, FamilyLogLik, Permutation, Prior, Restart, Update,
+    ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, Permutation, Prior, Restart, Update,
 };
 
 struct Counting;
@@ -51,6 +52,11 @@ fn later_steps_do_not_allocate() {
     for kernel in &mut kernels {
         kernel.step(&mut pi, &pair, &prior, &mut rng);
     }
+    let x = Array2::from_shape_fn((n, 2), |(i, k)| if k == 0 { 1.0 } else { fitted[i] });
+    let collapsed = Collapsed::new(x.view(), pair.response(), 1.0, prior.space());
+    let mut collapsed = collapsed.expect("full rank");
+    collapsed.set_num_moved_variance(1e6);
+    let mut accepted = 0;
     let before = ALLOCATIONS.get();
     assert!(before > 0, "the counter must see the first allocations");
     for step in 0..50 {
@@ -61,7 +67,11 @@ fn later_steps_do_not_allocate() {
         for kernel in &mut kernels {
             kernel.step(&mut pi, &pair, &prior, &mut rng);
         }
+        collapsed.start(&pi);
+        let moves = collapsed.step(&mut pi, &prior, &mut rng).total();
+        accepted += moves.accepted;
     }
+    assert!(accepted > 0);
     assert_eq!(ALLOCATIONS.get(), before);
     assert!(pi.version() > 100);
 }

@@ -63,6 +63,9 @@ struct Model {
     log_link: bool,
 }
 
+/// The quantities of one draw, by name.
+type Draw<'a> = &'a dyn Fn(&str) -> f64;
+
 /// What is compared, in the units of the file.
 struct Answer {
     /// By name, one vector of draws for each chain.
@@ -115,7 +118,7 @@ impl Model {
             true => (units.y.1.ln(), 1.0),
             false => units.y,
         };
-        let draws = |value: &dyn Fn(&dyn Fn(&str) -> f64) -> f64| -> Vec<Vec<f64>> {
+        let draws = |value: &dyn Fn(Draw) -> f64| -> Vec<Vec<f64>> {
             let chains = fitted.chains.iter().map(|chain| {
                 let draw = |k: usize| value(&|name: &str| chain.column(name).unwrap()[k]);
                 (0..chain.num_draws()).map(draw).collect()

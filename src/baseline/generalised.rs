@@ -8,7 +8,7 @@ use crate::hmc::invert;
 
 const MAX_STEPS: usize = 50;
 const TOLERANCE: f64 = 1e-8;
-/// Responses that the predictors separate send x'beta to infinity; it stops here.
+/// Responses that the predictors separate send x'beta to infinity; it stops so far from its middle.
 const LARGEST: f64 = 20.0;
 const LEAST_WEIGHT: f64 = 1e-6;
 
@@ -26,6 +26,11 @@ pub fn generalised(kind: ResponseKind, x: ArrayView2<f64>, y: &[f64]) -> Option<
     }
     let qr = Qr::new(x);
     let mut linear: Vec<f64> = y.iter().map(|&y| first_guess(kind, y)).collect();
+    // Positive responses may have any unit, which adds to their logs.
+    let middle = match kind {
+        ResponseKind::Positive => linear.iter().sum::<f64>() / y.len() as f64,
+        _ => 0.0,
+    };
     let mut gamma = Vec::new();
     for _ in 0..MAX_STEPS {
         let working = linear.iter().zip(y).map(|(&linear, &y)| {
@@ -37,7 +42,8 @@ pub fn generalised(kind: ResponseKind, x: ArrayView2<f64>, y: &[f64]) -> Option<
         gamma = qr.weighted(&working, &weights(kind, &linear))?;
         let zeros = vec![0.0; y.len()];
         let next = qr.residuals(&zeros, &gamma);
-        let next: Vec<f64> = next.iter().map(|r| (-r).clamp(-LARGEST, LARGEST)).collect();
+        let next = next.iter().map(|r| -r - middle);
+        let next: Vec<f64> = next.map(|r| middle + r.clamp(-LARGEST, LARGEST)).collect();
         let change = next.iter().zip(&linear).map(|(a, b)| (a - b).abs());
         let change = change.fold(0.0, f64::max);
         linear = next;

@@ -13,6 +13,7 @@ use ndarray::ArrayView2;
 pub use generalised::{Generalised, generalised};
 pub use known_rate::{AtRate, KnownRate, KnownRateFit, beta_rates, one_rate, rates_of_draws};
 pub use least_squares::{LeastSquares, least_squares};
+pub(crate) use qr::Qr;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Baseline {

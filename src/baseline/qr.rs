@@ -4,7 +4,8 @@ use ndarray::ArrayView2;
 
 use crate::hmc::invert;
 
-pub(super) struct Qr {
+#[derive(Clone, Debug)]
+pub(crate) struct Qr {
     /// Columns of Q, orthonormal.
     pub q: Vec<Vec<f64>>,
     /// Rows of R, zero below the diagonal.
@@ -91,11 +92,29 @@ impl Qr {
     /// The coefficients of X that belong to those of Q: solves R beta = gamma.
     pub fn beta(&self, gamma: &[f64]) -> Vec<f64> {
         let mut beta = gamma.to_vec();
-        for i in (0..beta.len()).rev() {
-            let known: f64 = (i + 1..beta.len()).map(|j| self.r[i][j] * beta[j]).sum();
-            beta[i] = (beta[i] - known) / self.r[i][i];
-        }
+        self.solve(&mut beta);
         beta
+    }
+
+    /// As `beta`, in place.
+    pub fn solve(&self, gamma: &mut [f64]) {
+        for i in (0..gamma.len()).rev() {
+            let known: f64 = (i + 1..gamma.len()).map(|j| self.r[i][j] * gamma[j]).sum();
+            gamma[i] = (gamma[i] - known) / self.r[i][i];
+        }
+    }
+
+    /// Coefficient `k` of Q that belongs to the coefficients `beta` of X: (R beta)_k.
+    pub fn gamma(&self, k: usize, beta: &[f64]) -> f64 {
+        dot(&self.r[k][k..], &beta[k..])
+    }
+
+    /// Whether the columns of X are linearly independent, up to rounding.
+    pub fn is_full_rank(&self) -> bool {
+        (0..self.dim()).all(|k| {
+            let norm = self.r.iter().map(|row| row[k] * row[k]).sum::<f64>().sqrt();
+            self.r[k][k] > 1e-10 * norm
+        })
     }
 
     /// Diagonal of (X'X)^-1, which holds the squared norms of the rows of R^-1.

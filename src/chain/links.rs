@@ -149,6 +149,11 @@ impl<'m> Links<'m> {
         Ok(links.links())
     }
 
+    /// The permutation with its prior and the responses, for moves that change theta as well.
+    pub(super) fn parts(&mut self) -> (&mut Permutation, &'m Prior, &'m [f64]) {
+        (&mut self.permutation, self.prior, self.responses)
+    }
+
     pub fn log_prior(&self) -> f64 {
         self.prior.log_prior(&self.permutation)
     }

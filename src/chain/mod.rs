@@ -1,5 +1,6 @@
 //! One chain: Step 1 (theta given the links, by HMC), Step 2 (the links given theta), saved as it is sampled.
 
+mod collapsed;
 mod links;
 mod outcome;
 
@@ -17,6 +18,7 @@ use crate::model::{EvalError, ModelError, Outputs, ThetaGivenPi};
 use crate::permutation::UpdateInfo;
 use crate::rng::ChainRng;
 
+pub use collapsed::CollapsedMove;
 pub use links::Links;
 pub use outcome::{ChainOutcome, Drift};
 
@@ -79,6 +81,8 @@ pub struct Chain<'m> {
     adaptation: Adaptation,
     /// None where every link stays as it is.
     links: Option<Links<'m>>,
+    /// None where theta cannot be integrated out.
+    collapsed: Option<CollapsedMove>,
     outputs: Outputs<'m>,
     rng: ChainRng,
     outcome: ChainOutcome,
@@ -127,12 +131,18 @@ impl<'m> Chain<'m> {
             kernel,
             adaptation,
             links,
+            collapsed: None,
             outputs,
             rng,
             outcome,
             step_one_time: Duration::ZERO,
             step_two_time: Duration::ZERO,
         })
+    }
+
+    /// Adds joint moves of the links and theta to Step 2.
+    pub fn with_collapsed(self, collapsed: Option<CollapsedMove>) -> Chain<'m> {
+        Chain { collapsed, ..self }
     }
 
     /// Warm-up, then draws into `writer`. `stop` ends it after the current iteration.
@@ -195,6 +205,8 @@ impl<'m> Chain<'m> {
                 source,
             })?;
         self.outcome.drift = outcome::drift(&warmup_moved);
+        self.outcome.collapsed_accept_rate =
+            (self.collapsed.as_ref()).and_then(CollapsedMove::accept_rate);
         self.outcome.step_size = self.kernel.step_size();
         self.outcome.warmup_seconds = warmup.as_secs_f64();
         self.outcome.sampling_seconds = sampling.as_secs_f64();
@@ -239,7 +251,7 @@ impl<'m> Chain<'m> {
         Ok(info)
     }
 
-    /// Step 2: the links given theta. Where they moved, theta's density is evaluated anew under them.
+    /// Step 2: the links given theta, after a joint move of both where that is possible. Where they moved, theta's density is evaluated anew under them.
     fn step_two(&mut self) -> Result<UpdateInfo, ChainError> {
         let Some(links) = &mut self.links else {
             return Ok(UpdateInfo::default());
@@ -247,6 +259,14 @@ impl<'m> Chain<'m> {
         let start = Instant::now();
         let density = self.target.density();
         density.theta_at(self.state.position(), &mut self.theta);
+        if let Some(collapsed) = &mut self.collapsed {
+            let (state, theta) = (&mut self.state, &mut self.theta);
+            let moved =
+                collapsed.step(&mut self.target, state, links.parts(), theta, &mut self.rng);
+            let chain = self.id;
+            moved.map_err(|source| ChainError::Eval { chain, source })?;
+            self.outcome.num_gradients += 1;
+        }
         let (info, moved) = links.step_two(&self.theta, &mut self.rng)?;
         if moved {
             links.show(self.target.change());

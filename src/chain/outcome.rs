@@ -27,6 +27,9 @@ pub struct ChainOutcome {
     /// The largest certified distance of a mode from the best one, where modes were sought.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_mode_gap: Option<f64>,
+    /// Share of the moves with theta integrated out that were accepted after warm-up, where there are such moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collapsed_accept_rate: Option<f64>,
     pub interrupted: bool,
 }
 

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod fixed_blocks;
+mod gaussian_theta;
 mod initial;
 mod log_density;
 mod pairs;
@@ -13,6 +14,7 @@ mod standardised;
 mod weights;
 
 pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
+pub use gaussian_theta::GaussianTheta;
 pub use initial::initial_values;
 pub use log_density::{EvalError, LogDensity};
 pub use pairs::Pairs;

@@ -6,26 +6,52 @@ use super::permutation::Permutation;
 use super::prior::Prior;
 use rand::Rng;
 
-/// p(pi | theta, y) up to a constant, at the current permutation.
-pub(crate) struct Target<'a, L: ?Sized> {
+/// The likelihood part of a target: what an exchange of the columns of two rows changes.
+pub(crate) trait ExchangeLogLik {
+    fn num_rows(&self) -> usize;
+
+    /// The change of the log likelihood when row `i` leaves column `a` for `b`, and row `j` leaves `b` for `a`.
+    fn exchange_change(&self, i: usize, a: usize, j: usize, b: usize) -> f64;
+
+    /// That exchange took place.
+    fn exchanged(&mut self, i: usize, a: usize, j: usize, b: usize);
+}
+
+/// Given theta the pairs are independent, so there is nothing to keep in step.
+impl<L: PairLogLik + ?Sized> ExchangeLogLik for &L {
+    fn num_rows(&self) -> usize {
+        self.len()
+    }
+
+    #[inline]
+    fn exchange_change(&self, i: usize, a: usize, j: usize, b: usize) -> f64 {
+        (self.pair(i, b) - self.pair(i, a)) + (self.pair(j, a) - self.pair(j, b))
+    }
+
+    #[inline]
+    fn exchanged(&mut self, _i: usize, _a: usize, _j: usize, _b: usize) {}
+}
+
+/// p(pi | y) up to a constant, at the current permutation: given theta where `E` is a pair likelihood.
+pub(crate) struct Target<'a, E> {
     pub pi: &'a mut Permutation,
-    pub pair: &'a L,
+    pub pair: E,
     pub prior: &'a Prior,
     groups: &'a mut MovedGroups,
 }
 
-impl<'a, L: PairLogLik + ?Sized> Target<'a, L> {
+impl<'a, E: ExchangeLogLik> Target<'a, E> {
     /// `groups` is room to work in, of any earlier content.
     ///
     /// # Panics
     /// When the sizes differ, or the current permutation has no prior mass: no chain may be there.
     pub fn new(
         pi: &'a mut Permutation,
-        pair: &'a L,
+        pair: E,
         prior: &'a Prior,
         groups: &'a mut MovedGroups,
     ) -> Self {
-        assert_eq!(pi.len(), pair.len(), "permutation and pair likelihood");
+        assert_eq!(pi.len(), pair.num_rows(), "permutation and likelihood");
         assert_eq!(pi.len(), prior.num_rows(), "permutation and prior");
         assert!(
             prior.log_weight(pi.num_moved()) > f64::NEG_INFINITY,
@@ -56,7 +82,6 @@ impl<'a, L: PairLogLik + ?Sized> Target<'a, L> {
     #[inline]
     pub fn log_change(&self, i: usize, j: usize) -> f64 {
         let (a, b) = (self.pi.column_of(i), self.pi.column_of(j));
-        let pair = self.pair;
         let prior = if self.prior.space().is_free() {
             self.prior.log_weight(self.pi.num_moved_after(i, j))
                 - self.prior.log_weight(self.pi.num_moved())
@@ -68,7 +93,7 @@ impl<'a, L: PairLogLik + ?Sized> Target<'a, L> {
         if prior == f64::NEG_INFINITY {
             return prior;
         }
-        prior + (pair.pair(i, b) - pair.pair(i, a)) + (pair.pair(j, a) - pair.pair(j, b))
+        prior + self.pair.exchange_change(i, a, j, b)
     }
 
     /// The change of the log prior when rows of one group change their columns: (row, old column, new column).
@@ -110,6 +135,8 @@ impl<'a, L: PairLogLik + ?Sized> Target<'a, L> {
 
     #[inline]
     pub fn exchange(&mut self, i: usize, j: usize) {
+        let (a, b) = (self.pi.column_of(i), self.pi.column_of(j));
+        self.pair.exchanged(i, a, j, b);
         self.pi.exchange(i, j);
         let space = self.prior.space();
         self.groups.note(space, self.pi, i);

@@ -1,12 +1,13 @@
 //! The default sampler: moves on the set of moved rows and on the rows that look mislinked.
 
-use super::acceptance::{Acceptance, HOPELESS, Metropolis, Target};
+use super::acceptance::{Acceptance, ExchangeLogLik, HOPELESS, Metropolis, Target};
 use super::columns::ColumnProposal;
 use super::moved_groups::MovedGroups;
 use super::pair::PairLogLik;
 use super::permutation::Permutation;
 use super::prior::Prior;
 use super::rows::RowProposal;
+use super::space::LinkSpace;
 use super::update::{Move, UpdateInfo};
 use super::walk::CandidateWalk;
 use rand::Rng;
@@ -49,6 +50,14 @@ const WITH_LOCATIONS: Mix = Mix {
     relink: 0.5,
 };
 
+/// With theta integrated out, what is wanted is that d moves far: mostly insertion and removal.
+const COLLAPSED: Mix = Mix {
+    rewire: 0.1,
+    insert_or_remove: 0.7,
+    birth_or_death: 0.1,
+    relink: 0.1,
+};
+
 /// Metropolis moves that exchange the columns of two rows, proposed where exchanges can pay.
 ///
 /// The number of proposals and their distributions are functions of theta and the data only, so
@@ -85,6 +94,14 @@ impl ActiveSet {
             columns: ColumnProposal::default(),
             walk: CandidateWalk::default(),
             groups: MovedGroups::default(),
+        }
+    }
+
+    /// Proposals for `Collapsed`, which decides on their number.
+    pub(super) fn collapsed() -> Self {
+        Self {
+            with_locations: COLLAPSED,
+            ..Self::default()
         }
     }
 
@@ -146,7 +163,7 @@ impl ActiveSet {
                 None => self.plain,
             };
             for _ in 0..num_proposals {
-                let (kind, accepted) = self.propose::<A, L, R>(mix, &mut target, rng);
+                let (kind, accepted) = self.propose::<A, &L, R>(mix, &mut target, rng);
                 info.count(kind, accepted);
             }
         }
@@ -154,42 +171,59 @@ impl ActiveSet {
         info
     }
 
+    /// Fixes the proposals at the theta of `pair`, which has locations.
+    pub(super) fn fix<L: PairLogLik>(&mut self, pair: &L, space: &LinkSpace) {
+        self.rows.update(pair, space);
+        let locations = pair.locations().expect("a family with locations");
+        self.columns.update(&locations, &self.rows, space);
+    }
+
+    /// One proposal from the distributions of the last `fix`, towards any target.
     #[inline]
-    fn propose<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+    pub(super) fn propose_fixed<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
+        &self,
+        target: &mut Target<'_, E>,
+        rng: &mut R,
+    ) -> (Move, bool) {
+        self.propose::<A, E, R>(self.with_locations, target, rng)
+    }
+
+    #[inline]
+    fn propose<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
         &self,
         mix: Mix,
-        target: &mut Target<'_, L>,
+        target: &mut Target<'_, E>,
         rng: &mut R,
     ) -> (Move, bool) {
         let mut u = rng.random::<f64>();
         if u < mix.relink {
-            return (Move::Relink, self.relink::<A, L, R>(target, rng));
+            return (Move::Relink, self.relink::<A, E, R>(target, rng));
         }
         u -= mix.relink;
         if u < mix.rewire {
-            return (Move::Rewire, rewire::<A, L, R>(target, rng));
+            return (Move::Rewire, rewire::<A, E, R>(target, rng));
         }
         u -= mix.rewire;
         if u < mix.insert_or_remove {
             if rng.random() {
-                return (Move::Insert, self.insert::<A, L, R>(target, rng));
+                return (Move::Insert, self.insert::<A, E, R>(target, rng));
             }
-            return (Move::Remove, self.remove::<A, L, R>(target, rng));
+            return (Move::Remove, self.remove::<A, E, R>(target, rng));
         }
         if u < mix.insert_or_remove + mix.birth_or_death {
             if rng.random() {
-                return (Move::PairBirth, self.pair_birth::<A, L, R>(target, rng));
+                return (Move::PairBirth, self.pair_birth::<A, E, R>(target, rng));
             }
-            return (Move::PairDeath, self.pair_death::<A, L, R>(target, rng));
+            return (Move::PairDeath, self.pair_death::<A, E, R>(target, rng));
         }
         // Rounding of the shares leaves a sliver: propose nothing there.
         (Move::Rewire, false)
     }
 
     /// A fixed row i ~ q enters before a uniform j in M, of its group: pi'(i) = pi(j), pi'(j) = i.
-    fn insert<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+    fn insert<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
         &self,
-        target: &mut Target<'_, L>,
+        target: &mut Target<'_, E>,
         rng: &mut R,
     ) -> bool {
         let d = target.pi.num_moved();
@@ -209,9 +243,9 @@ impl ActiveSet {
     }
 
     /// A uniform i in M, in a cycle of three or more, goes home: pi'(i) = i, pi'(j) = pi(i).
-    fn remove<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+    fn remove<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
         &self,
-        target: &mut Target<'_, L>,
+        target: &mut Target<'_, E>,
         rng: &mut R,
     ) -> bool {
         let d = target.pi.num_moved();
@@ -231,9 +265,9 @@ impl ActiveSet {
     }
 
     /// Two fixed rows of one group, both from q, are transposed.
-    fn pair_birth<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+    fn pair_birth<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
         &self,
-        target: &mut Target<'_, L>,
+        target: &mut Target<'_, E>,
         rng: &mut R,
     ) -> bool {
         let space = target.prior.space();
@@ -250,9 +284,9 @@ impl ActiveSet {
     }
 
     /// A uniform i in M, in a cycle of two, goes home together with its partner.
-    fn pair_death<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+    fn pair_death<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
         &self,
-        target: &mut Target<'_, L>,
+        target: &mut Target<'_, E>,
         rng: &mut R,
     ) -> bool {
         let Some(i) = uniform(target.pi.moved(), rng) else {
@@ -275,9 +309,9 @@ impl ActiveSet {
     ///
     /// The same exchange arises from (i, c) and from (j, a), and its reverse from (i, a) and (j, c):
     /// ratio = (q_i s(a|i) + q_j s(c|j)) / (q_i s(c|i) + q_j s(a|j)).
-    fn relink<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+    fn relink<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
         &self,
-        target: &mut Target<'_, L>,
+        target: &mut Target<'_, E>,
         rng: &mut R,
     ) -> bool {
         let space = target.prior.space();
@@ -307,8 +341,8 @@ impl ActiveSet {
 }
 
 /// Two uniform rows of M, of one group, exchange columns; refused when one of them would go home.
-fn rewire<A: Acceptance, L: PairLogLik + ?Sized, R: Rng + ?Sized>(
-    target: &mut Target<'_, L>,
+fn rewire<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
+    target: &mut Target<'_, E>,
     rng: &mut R,
 ) -> bool {
     let Some(i) = uniform(target.pi.moved(), rng) else {

@@ -63,14 +63,15 @@ pub(super) struct Enumeration {
 
 impl Enumeration {
     pub fn new<L: PairLogLik>(pair: &L, prior: &Prior) -> Self {
-        let permutations: Vec<Permutation> = all_permutations(pair.len())
+        Self::of_log_weights(pair.len(), |pi| pair.total(pi) + prior.log_prior(pi))
+    }
+
+    pub fn of_log_weights(n: usize, log_weight: impl Fn(&Permutation) -> f64) -> Self {
+        let permutations: Vec<Permutation> = all_permutations(n)
             .into_iter()
             .map(|forward| Permutation::from_vec(forward).unwrap())
             .collect();
-        let weights: Vec<f64> = permutations
-            .iter()
-            .map(|pi| (pair.total(pi) + prior.log_prior(pi)).exp())
-            .collect();
+        let weights: Vec<f64> = permutations.iter().map(|pi| log_weight(pi).exp()).collect();
         let sum: f64 = weights.iter().sum();
         let probability: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
         let cumulative = probability

@@ -9,6 +9,7 @@ mod active_set;
 mod alias;
 mod assignment;
 mod checkerboard;
+mod collapsed;
 mod columns;
 mod components;
 mod family;
@@ -29,6 +30,8 @@ mod update;
 mod walk;
 
 #[cfg(test)]
+mod collapsed_exactness;
+#[cfg(test)]
 mod exactness;
 #[cfg(test)]
 mod mixing;
@@ -38,6 +41,7 @@ mod structured;
 pub use active_set::ActiveSet;
 pub use assignment::{Mode, ModeSearch};
 pub use checkerboard::{Checkerboard, Restart};
+pub use collapsed::Collapsed;
 pub use family::{Family, FamilyLogLik};
 pub use marginal::Marginal;
 pub use pair::{DenseLogLik, Locations, PairLogLik};

@@ -120,7 +120,7 @@ impl CandidateWalk {
         &mut self,
         rows: &RowProposal,
         candidates: &Candidates,
-        target: &mut Target<'_, L>,
+        target: &mut Target<'_, &L>,
         rng: &mut R,
     ) -> bool {
         let space = target.prior.space();

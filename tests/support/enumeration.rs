@@ -4,8 +4,20 @@
 // Every test uses its own part.
 #![allow(dead_code)]
 
-/// Variance of the normal priors of the slope and of the variance, as in the shipped linear model.
-const PRIOR_VARIANCE: f64 = 1000.0;
+/// Normal priors of the slope and, truncated at zero and with mean zero, of the variance.
+#[derive(Clone, Copy)]
+pub struct ThetaPrior {
+    pub slope_mean: f64,
+    pub slope_variance: f64,
+    pub variance_variance: f64,
+}
+
+/// The priors of the shipped linear model.
+const SHIPPED: ThetaPrior = ThetaPrior {
+    slope_mean: 0.0,
+    slope_variance: 1000.0,
+    variance_variance: 1000.0,
+};
 /// Range and number of points of log sigma2; the ends hold less than 1e-9 of the mass.
 const LOG_VARIANCE: (f64, f64) = (-16.0, 5.4);
 const NUM_POINTS: usize = 1500;
@@ -26,6 +38,16 @@ impl Enumeration {
         alpha: f64,
         log_prior: impl Fn(&[usize]) -> f64,
     ) -> Enumeration {
+        Enumeration::with_prior(SHIPPED, x, y, alpha, log_prior)
+    }
+
+    pub fn with_prior(
+        theta: ThetaPrior,
+        x: &[f64],
+        y: &[f64],
+        alpha: f64,
+        log_prior: impl Fn(&[usize]) -> f64,
+    ) -> Enumeration {
         let mut permutations = all_permutations(x.len());
         permutations.retain(|pi| log_prior(pi) > f64::NEG_INFINITY);
         let (sxx, syy) = (dot(x, x), dot(y, y));
@@ -40,14 +62,14 @@ impl Enumeration {
         for log_variance in points {
             let variance = log_variance.exp();
             // The slope given the links and the variance is normal with this precision and mean b / precision.
-            let precision = alpha * sxx / variance + 1.0 / PRIOR_VARIANCE;
+            let precision = alpha * sxx / variance + 1.0 / theta.slope_variance;
             // Jacobian, prior, and the likelihood's factors that do not depend on the links.
             let common = log_variance
-                - variance * variance / (2.0 * PRIOR_VARIANCE)
+                - variance * variance / (2.0 * theta.variance_variance)
                 - 0.5 * alpha * (x.len() as f64 * log_variance + syy / variance)
                 - 0.5 * precision.ln();
             for (k, (sxy, log_prior)) in sxy.iter().zip(&log_prior).enumerate() {
-                let b = alpha * sxy / variance;
+                let b = alpha * sxy / variance + theta.slope_mean / theta.slope_variance;
                 let log_weight = common + 0.5 * b * b / precision + log_prior;
                 cells.push((k, log_weight, b / precision, variance));
             }

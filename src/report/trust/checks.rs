@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::diagnostics::{
-    Finding, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN, SummaryRow, Worst, e_bfmi,
+    Finding, MAX_PRIOR_DEVIATION, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN, SummaryRow, Worst,
+    e_bfmi,
 };
 use crate::report::by_chain::shown_r_hat;
 use crate::report::format::{count, percent, significant};
@@ -57,6 +58,7 @@ pub fn checks(saved: &Saved) -> Vec<Check> {
     ];
     checks.extend(links(saved));
     checks.extend(drift(saved));
+    checks.extend(priors(saved));
     checks
 }
 
@@ -327,6 +329,32 @@ fn drift(saved: &Saved) -> Option<Check> {
             Some((chain, change)) => format!(
                 "the number of moved rows still changed by {} in {chain} when warm-up ended",
                 significant(*change, 2)
+            ),
+        },
+    })
+}
+
+/// None where the priors are known to the user's own program alone.
+fn priors(saved: &Saved) -> Option<Check> {
+    let priors = saved.data.as_ref()?.priors.as_ref()?;
+    if priors.lines.is_empty() {
+        return None;
+    }
+    let worst = saved.findings.iter().find_map(|finding| match finding {
+        Finding::PriorAgainstData(worst) => worst.named.first(),
+        _ => None,
+    });
+    Some(Check {
+        name: "priors",
+        result: judged(worst.is_some()),
+        words: match worst {
+            None => format!(
+                "no posterior mean is more than {MAX_PRIOR_DEVIATION} prior standard deviations from its prior"
+            ),
+            Some((name, deviation)) => format!(
+                "the posterior mean of {} is {} standard deviations of its prior away from it",
+                saved.name_of(name),
+                significant(*deviation, 2)
             ),
         },
     })

@@ -4,9 +4,12 @@ use roxmltree::Document;
 
 use super::Trust;
 use super::checks::Outcome;
+use crate::config::Priors;
+use crate::priors::{Law, PriorLine, PriorsUsed};
 use crate::report::page;
 use crate::report::posterior::Posterior;
 use crate::report::saved::Saved;
+use crate::summary;
 
 /// Every figure of the page, read as XML; each must say what it shows.
 fn figures(saved: &Saved) -> Vec<String> {
@@ -91,6 +94,43 @@ fn without_links_nothing_is_said_of_them() {
     );
     assert!(Posterior::new(&saved).moved.is_none());
     figures(&saved);
+}
+
+#[test]
+fn a_posterior_far_from_its_prior_is_a_problem_with_a_remedy() {
+    let with = |centre: f64| {
+        let line = PriorLine {
+            quantity: "beta.2".into(),
+            label: "slope of x<1>".into(),
+            law: Law::Normal {
+                location: centre,
+                scale: 2.0,
+            },
+        };
+        let mut saved = Saved::example(&[400; 4], 2).with_links(10).with_known();
+        let data = saved.data.as_mut().unwrap();
+        data.priors = Some(PriorsUsed {
+            numbers: Priors::Scaled,
+            program: None,
+            filled: Vec::new(),
+            centre: vec![0.0, 0.0],
+            lines: vec![line],
+        });
+        let finding = summary::prior_findings(data.priors.as_ref(), &saved.summary);
+        saved.findings.extend(finding);
+        saved
+    };
+    assert_eq!(outcome(&Trust::new(&with(5.0)), "priors"), Outcome::Pass);
+    let far = with(7.0);
+    assert_eq!(outcome(&Trust::new(&far), "priors"), Outcome::Problem);
+    let html = page::html(&far);
+    for words in [
+        "the posterior mean of x&lt;1&gt; is 3.5 standard deviations of its prior away from it",
+        "Set model.priors to",
+        "scaled to the file: slope of x&lt;1&gt;: normal(7, 2)",
+    ] {
+        assert!(html.contains(words), "{words}");
+    }
 }
 
 #[test]
