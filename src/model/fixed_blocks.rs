@@ -50,8 +50,8 @@ impl FixedBlocks {
 
     /// Where the entry `index` of theta stands among all parameters.
     pub fn place_of(&self, index: usize, length: usize) -> usize {
-        let places = self.gaps(length).into_iter().flatten();
-        places.skip(index).next().expect("an entry of theta")
+        let mut places = self.gaps(length).into_iter().flatten();
+        places.nth(index).expect("an entry of theta")
     }
 }
 
