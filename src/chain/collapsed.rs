@@ -122,7 +122,7 @@ impl CollapsedMove {
     }
 
     /// In warm-up, after each window, centres the proposals at the window's mean of theta, and makes as many of them as
-    /// the variance of d over the later half of what was seen asks for. Afterwards nothing changes: the move stays exact.
+    /// mean and variance of d over the later half of what was seen ask for. Afterwards nothing changes: the move stays exact.
     fn learn(&mut self, theta: &[f64], permutation: &Permutation, prior: &Prior) {
         if self.num_done >= self.num_warmup {
             return;
@@ -144,7 +144,7 @@ impl CollapsedMove {
         let mean = later.iter().sum::<f64>() / later.len() as f64;
         let squares: f64 = later.iter().map(|d| (d - mean).powi(2)).sum();
         self.kernel
-            .set_num_moved_variance(squares / later.len() as f64);
+            .set_num_moved(mean, squares / later.len() as f64);
     }
 }
 

@@ -20,7 +20,10 @@ use crate::baseline::Qr;
 /// Proposals of one step, by the variance of d: about a quarter of them change d by one, so a step carries d about as far
 /// as its posterior is wide.
 const PROPOSALS_PER_VARIANCE: f64 = 3.0;
-/// The fewest proposals of one step.
+/// Proposals for each moved row: where most rows are moved, beta depends on how they are paired.
+const PROPOSALS_PER_MOVED: f64 = 8.0;
+/// The fewest proposals of one step, for each row and in all.
+const MIN_PER_ROW: f64 = 20.0;
 const MIN_PROPOSALS: f64 = 1_000.0;
 /// The most proposals of one step. They take 1 to 2 ms, about as long as the rest of an iteration at 1000 rows.
 const MAX_PROPOSALS: f64 = 15_000.0;
@@ -193,7 +196,7 @@ impl Collapsed {
         let mut collapsed = Self {
             surrogate,
             proposals: ActiveSet::collapsed(),
-            num_proposals: MIN_PROPOSALS as usize,
+            num_proposals: 0,
             reference,
             groups: MovedGroups::default(),
         };
@@ -203,6 +206,7 @@ impl Collapsed {
         let rss = collapsed.surrogate.bounded(collapsed.surrogate.rss);
         let variance = rss / response.len() as f64;
         collapsed.set_reference(&beta, variance, space);
+        collapsed.set_num_moved(0.0, 0.0);
         Some(collapsed)
     }
 
@@ -221,10 +225,11 @@ impl Collapsed {
         self.proposals.fix(&self.reference, space);
     }
 
-    /// Sets the number of proposals of a step by the posterior variance of d. Only before draws are saved.
-    pub fn set_num_moved_variance(&mut self, variance: f64) {
-        let wanted = PROPOSALS_PER_VARIANCE * variance;
-        self.num_proposals = wanted.clamp(MIN_PROPOSALS, MAX_PROPOSALS) as usize;
+    /// Sets the number of proposals of a step by the posterior mean and variance of d. Only before draws are saved.
+    pub fn set_num_moved(&mut self, mean: f64, variance: f64) {
+        let wanted = PROPOSALS_PER_VARIANCE * variance + PROPOSALS_PER_MOVED * mean;
+        let fewest = (MIN_PER_ROW * self.surrogate.response.len() as f64).min(MIN_PROPOSALS);
+        self.num_proposals = wanted.clamp(fewest, MAX_PROPOSALS) as usize;
     }
 
     #[cfg(test)]
