@@ -173,14 +173,14 @@ fn a_syntax_error_is_told_by_stanc_with_file_and_line() {
         "{message}"
     );
     assert!(message.contains("Syntax error in"), "{message}");
-    assert!(message.contains("wrong.stan', line 17"), "{message}");
+    assert!(message.contains("wrong.stan', line 22"), "{message}");
 }
 
 #[test]
 fn a_type_error_is_told_by_stanc_with_file_and_line() {
     let message = mistake(&LINEAR.replace("sqrt(sigma2))", "sqrt(sigma3))")).to_string();
     assert!(message.contains("Semantic error in"), "{message}");
-    assert!(message.contains("wrong.stan', line 22"), "{message}");
+    assert!(message.contains("wrong.stan', line 29"), "{message}");
     assert!(message.contains("sigma3"), "{message}");
 }
 
