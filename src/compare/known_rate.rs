@@ -225,7 +225,9 @@ mod tests {
         let prior = |prior: Value| config(&[("permutation", json!({ "prior": prior }))]);
         let audit = |checked: usize, wrong: usize| {
             let audit = json!({"checked": checked, "wrong": wrong});
-            let config = prior(json!({"name": "beta_binomial", "audit": audit}));
+            let flat =
+                json!({"name": "beta_binomial", "a": 1, "b": 1, "no_error": 0, "audit": audit});
+            let config = prior(flat);
             let estimates = baseline(&config, &data).unwrap().estimates();
             assert_eq!(estimates[1].name, "income, yearly");
             assert!(estimates.iter().all(|e| e.method == "known_rate"));
@@ -236,6 +238,15 @@ mod tests {
         assert!((ratio * (1.0 - 0.3 * 40.0 / 39.0) - 1.0).abs() < 1e-3);
         let width = |e: Estimate| e.interval.map(|[low, high]| high - low).unwrap();
         assert!(width(audit(10, 3)) > width(audit(100_000, 30_000)));
+        // Half of the default prior is a rate of exactly 0, and so is half of its estimate.
+        let slope = |no_error: Value| {
+            let config = prior(json!({"name": "beta_binomial", "no_error": no_error}));
+            baseline(&config, &data).unwrap().estimates()[1].value
+        };
+        let as_linked = crate::baseline::least_squares(data.x.view(), &data.response).beta[1];
+        let halves = 0.5 * (as_linked + slope(json!(0)));
+        assert!((slope(json!(0.5)) - halves).abs() < 1e-9 * halves.abs());
+        assert!((slope(json!(0)) - as_linked).abs() > 1e-3 * as_linked.abs());
         let uniform = prior(json!({"name": "uniform", "max_moved": 10}));
         assert!(baseline(&uniform, &data).unwrap().estimates().is_empty());
         let kept = config(&[("permutation", json!({"update": {"name": "none"}}))]);

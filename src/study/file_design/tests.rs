@@ -5,6 +5,7 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::super::config::{Cell, CellData, Estimator, Study};
+use super::super::known_rate::measure_known_rate;
 use super::super::metrics::{Interval, Metrics};
 use super::super::plan::tasks;
 use super::super::task::TaskData;
@@ -325,6 +326,34 @@ fn mistakes_name_the_key_and_the_fix() {
         let sentence = refused(data, methods);
         assert!(sentence.contains(expected), "{sentence}\nnot: {expected}");
     }
+}
+
+/// Without a rate or an audit of its own the baseline of a known rate is told the data's.
+#[test]
+fn a_known_rate_hears_of_the_audit_of_the_data() {
+    let folder = folder();
+    let known = json!({"known": {"baseline": "known_rate"}});
+    let missing = load(&folder, wages(), known.clone()).unwrap_err();
+    assert!(
+        missing
+            .to_string()
+            .contains("`methods.known.rate` is missing"),
+        "{missing}"
+    );
+    let data = with(wages(), "audit", json!({"checked": 5000}));
+    let data = with(data, "mislinked", json!(0.4));
+    let study = load(&folder, data, known).unwrap();
+    let cell = &study.cells[0];
+    let Estimator::KnownRate(known) = cell.estimator else {
+        panic!("a known rate");
+    };
+    let task = TaskData::new(cell, 3).unwrap();
+    let audit = task.audit.unwrap();
+    let outcome = measure_known_rate(known, cell, &task, 3, false).unwrap();
+    let told = (1 + audit.wrong) as f64 / 5002.0;
+    let rate = outcome.metrics.mismatch_rate.unwrap();
+    assert!((rate - told).abs() < 1e-3, "{rate} {told}");
+    assert!(outcome.metrics.beta_error.is_some());
 }
 
 /// The audit of a repeat is the one that the fit's prior gets; other priors have no rate to audit.
