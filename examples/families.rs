@@ -133,7 +133,7 @@ fn main() -> anyhow::Result<()> {
     );
     if !worse.is_empty() {
         println!(
-            "Relinking does harm here for: {}. Where responses say little of the links, the posterior spreads over relinkings that fit better than the truth.\n",
+            "The links as they are have smaller errors here for: {}. Where responses say little of the links, the posterior spreads over wrong links that fit better than the truth.\n",
             worse.join(", ")
         );
     }

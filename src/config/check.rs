@@ -191,7 +191,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The feedback as typed, or else what the model calls for: relinking does harm where responses are 0 or 1.
+    /// The feedback as typed, or else what the model calls for: responses of 0 and 1 do not say where they belong.
     pub(super) fn feedback(
         &self,
         typed: Option<Feedback>,
