@@ -105,8 +105,9 @@ fn the_posterior_is_that_of_a_fit_in_theta_itself_with_fewer_gradients() {
     let standard = fit(&project);
     let saved = fs::read_to_string(project.path("out/draws_1.csv")).unwrap();
     assert!(saved.contains("# unshuffle_coordinates = standardised ("));
-    let dense = fit(&badly_scaled(&[metric("dense")]));
-    let diagonal = fit(&badly_scaled(&[metric("diagonal")]));
+    let off = ("sampler.standardise", json!(false));
+    let dense = fit(&badly_scaled(&[metric("dense"), off.clone()]));
+    let diagonal = fit(&badly_scaled(&[metric("diagonal"), off]));
     let [ours, of_dense, of_diagonal] = [&standard, &dense, &diagonal].map(num_gradients);
     eprintln!("gradients: standardised {ours}, dense {of_dense}, diagonal {of_diagonal}");
     for name in ["beta.1", "beta.2", "beta.3", "sigma2", "n_moved"] {
