@@ -199,3 +199,95 @@ fn relabelled(coefficients: &[Coefficient]) -> Vec<Coefficient> {
     };
     coefficients.iter().map(relabel).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config;
+    use serde_json::json;
+    use std::path::Path;
+
+    fn config(prior: serde_json::Value) -> Config {
+        let text = json!({
+            "model": {"stan": "linear"},
+            "data": {"file": "data.csv", "response": "y", "predictors": ["x"]},
+            "permutation": {"prior": prior},
+        });
+        let file = Path::new("/fits/config.json");
+        config::parse(&text.to_string(), file, &[], &["linear"]).unwrap()
+    }
+
+    /// y = 1 + 2 x with small errors and nothing wrong.
+    fn data() -> Dataset {
+        let folder = tempfile::tempdir().unwrap();
+        let line = |k: usize| {
+            let x = (k as f64 * 0.37).sin();
+            format!("{x},{}\n", 1.0 + 2.0 * x + 0.3 * (k as f64 * 1.7).cos())
+        };
+        let text: String = (0..60).map(line).collect();
+        std::fs::write(folder.path().join("data.csv"), format!("x,y\n{text}")).unwrap();
+        let columns =
+            json!({"file": folder.path().join("data.csv"), "response": "y", "predictors": ["x"]});
+        let text = json!({"model": {"stan": "linear"}, "data": columns}).to_string();
+        let config =
+            config::parse(&text, Path::new("/fits/config.json"), &[], &["linear"]).unwrap();
+        crate::data::read(&config.data).unwrap()
+    }
+
+    fn line(method: Method, estimate: f64) -> Coefficient {
+        Coefficient {
+            name: "x".into(),
+            method,
+            estimate,
+            sd: 0.1,
+            q5: estimate - 0.16,
+            q95: estimate + 0.16,
+        }
+    }
+
+    fn recommend(prior: serde_json::Value, rate: (f64, f64), known: bool) -> (Coefficient, Method) {
+        let (config, data) = (config(prior), data());
+        let space = LinkSpace::free(data.num_rows());
+        let ingredients = Ingredients {
+            config: &config,
+            data: &data,
+            space: &space,
+            joint: &[line(Method::Joint, 2.6)],
+            as_linked: &[line(Method::AsLinked, 2.0)],
+            rate,
+            has_known_rate: known,
+        };
+        let (all, method) = ingredients.recommended(false);
+        let slope = all.into_iter().find(|c| c.name == "x").unwrap();
+        (slope, method)
+    }
+
+    #[test]
+    fn a_rate_that_is_found_counts_less_than_one_from_outside() {
+        let prior = json!({"name": "beta_binomial"});
+        let (slope, method) = recommend(prior, (0.2, 0.3), true);
+        assert_eq!(method, Method::KnownRate);
+        // 0.04 / 0.25 = 0.16 of the links are believed to be wrong.
+        assert!(
+            (slope.estimate * (1.0 - 0.16) - 2.0).abs() < 0.1,
+            "{slope:?}"
+        );
+        assert!(slope.q5 < 2.0 && slope.q95 > 2.0 / 0.7, "{slope:?}");
+        let audit = json!({"name": "beta_binomial", "audit": {"checked": 1000, "wrong": 300}});
+        let (slope, _) = recommend(audit, (0.02, 0.05), true);
+        assert!((slope.estimate * 0.7 - 2.0).abs() < 0.1, "{slope:?}");
+    }
+
+    #[test]
+    fn a_file_most_of_whose_links_would_be_wrong_is_left_nearly_as_it_is() {
+        let (slope, _) = recommend(json!({"name": "beta_binomial"}), (0.8, 0.9), true);
+        assert!((slope.estimate - 2.0 / 0.95).abs() < 0.1, "{slope:?}");
+    }
+
+    #[test]
+    fn without_an_estimate_for_a_known_rate_the_links_are_kept() {
+        let (slope, method) = recommend(json!({"name": "beta_binomial"}), (0.2, 0.3), false);
+        assert_eq!((slope.estimate, method), (2.0, Method::AsLinked));
+        assert_eq!((slope.q5, slope.q95), (2.0 - 0.16, 2.6 + 0.16));
+    }
+}

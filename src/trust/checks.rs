@@ -32,7 +32,7 @@ pub enum Aspect {
     Rate,
     /// The chains agree.
     Convergence,
-    /// The responses, or what else is known, can tell the rate.
+    /// The responses can tell which links are wrong.
     Information,
 }
 

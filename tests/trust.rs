@@ -1,0 +1,170 @@
+//! The checks of a fit and the recommended answer, by the binary: data that follow the model, data that do not, any unit.
+
+mod common;
+
+use std::fs;
+
+use common::Project;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
+use serde_json::{Value, json};
+use unshuffle::trust::{Coefficient, Method, Trust, read_coefficients, read_trust};
+
+const NUM_ROWS: usize = 300;
+
+/// How the errors of the made-up files behave.
+#[derive(Clone, Copy)]
+enum Errors {
+    /// Normal with one spread, as the model says.
+    OneSpread,
+    /// Normal, with a log spread that grows with x.
+    GrowingSpread,
+}
+
+/// y = 1 + x + error, the responses of the first `num_wrong` rows moved on by one row.
+fn csv(errors: Errors, num_wrong: usize, unit: f64) -> String {
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+    let rows: Vec<(f64, f64)> = (0..NUM_ROWS)
+        .map(|_| {
+            let x = normal();
+            let spread = match errors {
+                Errors::OneSpread => 0.5,
+                Errors::GrowingSpread => (0.8 * x).exp(),
+            };
+            (x, 1.0 + x + spread * normal())
+        })
+        .collect();
+    let mut text = String::from("x,y\n");
+    for (k, (x, _)) in rows.iter().enumerate() {
+        let source = match k < num_wrong {
+            true => (k + 1) % num_wrong,
+            false => k,
+        };
+        text += &format!("{x},{}\n", unit * rows[source].1);
+    }
+    text
+}
+
+fn fit(model: &str, csv: &str) -> (Project, String) {
+    let project = Project::new(&[
+        ("model.stan", json!(model)),
+        ("permutation", json!({})),
+        (
+            "sampler",
+            json!({"chains": 2, "warmup": 500, "draws": 500, "seed": 3}),
+        ),
+    ]);
+    project.write("data.csv", csv);
+    let (said, _) = project.run(&["fit", "config.json"], 0);
+    (project, said)
+}
+
+fn judged(project: &Project) -> (Trust, Vec<Coefficient>) {
+    let folder = project.path("out");
+    (
+        read_trust(&folder).expect("trust.json"),
+        read_coefficients(&folder).expect("coefficients.csv"),
+    )
+}
+
+fn slope(coefficients: &[Coefficient], method: Method) -> &Coefficient {
+    let own = |c: &&Coefficient| c.method == method && c.name == "x";
+    coefficients.iter().find(own).expect("a slope")
+}
+
+#[test]
+fn data_that_follow_the_model_keep_the_joint_posterior() {
+    let (project, said) = fit("linear", &csv(Errors::OneSpread, 60, 1.0));
+    let (trust, coefficients) = judged(&project);
+    assert!(trust.trusted, "{trust:?}");
+    assert_eq!((trust.source, trust.weight), (Method::Joint, 1.0));
+    let [recommended, joint, given] =
+        [Method::Recommended, Method::Joint, Method::AsLinked].map(|m| slope(&coefficients, m));
+    assert_eq!(recommended.estimate, joint.estimate);
+    assert!((joint.estimate - 1.0).abs() < 0.15, "{joint:?}");
+    // A fifth of the links is wrong, which takes about a fifth off the slope.
+    assert!((given.estimate - 0.8).abs() < 0.15, "{given:?}");
+    let said = said.replace('\n', " ");
+    assert!(
+        said.contains("If errors are normal with one spread"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_file_that_contradicts_the_model_gets_a_sentence_and_no_number() {
+    let (project, said) = fit("linear", &csv(Errors::GrowingSpread, 0, 1.0));
+    let (trust, coefficients) = judged(&project);
+    assert!(!trust.trusted, "{trust:?}");
+    assert_eq!((trust.source, trust.weight), (Method::KnownRate, 0.0));
+    let [recommended, joint, given] =
+        [Method::Recommended, Method::Joint, Method::AsLinked].map(|m| slope(&coefficients, m));
+    let off = |c: &Coefficient| (c.estimate - given.estimate).abs() / given.sd;
+    assert!(off(recommended) < off(joint), "{recommended:?} {joint:?}");
+    assert!(recommended.q5 <= given.q5 && given.q95 <= recommended.q95);
+    let said = said.replace('\n', " ");
+    assert!(said.contains("no number of wrong links is given"), "{said}");
+    assert!(!said.contains("are linked wrongly (90 %"), "{said}");
+    assert!(!said.contains("No problems found"), "{said}");
+    // The same for whoever looks later.
+    let (_, message) = project.run(&["diagnose", "--strict", "out"], 1);
+    assert!(
+        message.is_empty() || !message.contains("panicked"),
+        "{message}"
+    );
+    let page = fs::read_to_string(project.path("out/report.html")).unwrap();
+    assert!(page.contains("contradicted"));
+}
+
+#[test]
+fn checks_and_answers_do_not_depend_on_the_unit() {
+    let [one, thousand] = [1.0, 1000.0].map(|unit| {
+        let (project, _) = fit("linear", &csv(Errors::GrowingSpread, 30, unit));
+        let (trust, coefficients) = judged(&project);
+        let recommended = slope(&coefficients, Method::Recommended).clone();
+        (trust, recommended.estimate / unit, recommended.sd / unit)
+    });
+    assert_eq!(one.0.trusted, thousand.0.trusted);
+    assert_eq!(one.0.source, thousand.0.source);
+    // Both come from draws with their own Monte Carlo error.
+    assert!(
+        (one.1 - thousand.1).abs() < 0.1 * one.2,
+        "{one:?} {thousand:?}"
+    );
+}
+
+#[test]
+fn yes_or_no_responses_keep_their_links_and_say_why() {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut text = String::from("x,y\n");
+    for _ in 0..NUM_ROWS {
+        let x: f64 = StandardNormal.sample(&mut rng);
+        let p = 1.0 / (1.0 + (-x).exp());
+        text += &format!("{x},{}\n", u8::from(rng.random::<f64>() < p));
+    }
+    let (project, _) = fit("logistic", &text);
+    let (trust, coefficients) = judged(&project);
+    assert!(!trust.trusted);
+    assert_eq!(trust.source, Method::AsLinked);
+    let [recommended, given] =
+        [Method::Recommended, Method::AsLinked].map(|m| slope(&coefficients, m));
+    assert!((recommended.estimate - given.estimate).abs() < 0.3 * given.sd);
+    assert!(trust.sentence.contains("Yes-or-no"), "{}", trust.sentence);
+}
+
+#[test]
+fn a_fit_that_keeps_every_link_recommends_itself() {
+    let project = Project::new(&[("sampler.draws", json!(300))]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let (trust, coefficients) = judged(&project);
+    assert_eq!(trust.source, Method::AsLinked);
+    assert_eq!(
+        slope(&coefficients, Method::Recommended).estimate,
+        slope(&coefficients, Method::AsLinked).estimate
+    );
+    let saved: Value =
+        serde_json::from_str(&fs::read_to_string(project.path("out/trust.json")).unwrap()).unwrap();
+    assert_eq!(saved["source"], "as_linked");
+}
