@@ -92,7 +92,7 @@ fn run(
 /// Of a fit with the config's own settings.
 fn expected_seconds(sampler: &Sampler, trial: &Trial, num_threads: usize) -> f64 {
     let rounds = sampler.chains.div_ceil(num_threads.max(1));
-    let iterations = sampler.warmup + sampler.draws * sampler.thin;
+    let iterations = sampler.warmup + sampler.draws;
     rounds as f64 * iterations as f64 * trial.iteration_seconds
 }
 
