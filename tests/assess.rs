@@ -35,7 +35,9 @@ fn a_file_with_a_strong_signal_is_to_be_used() {
     let folder = simulated(0.95);
     unshuffle("assess config.json", folder.path())
         .success()
-        .stdout(contains("rows       100, of which 100 can be linked elsewhere"))
+        .stdout(contains(
+            "rows       100, of which 100 can be linked elsewhere",
+        ))
         .stdout(contains("20 % (20 rows)"))
         .stdout(contains("Use it: the checks hold on the file as given"))
         .stderr(contains("Fitting with 10 % planted wrong links"))

@@ -3,8 +3,8 @@
 //! Errors are distances from the file as given with every link kept, in its standard deviations. In this order:
 //!
 //! 1. *Only with checked rows or an audit*, where the checks hold on the file as given and the recommended answer is more
-//!    than `HARM` away from the links as given already: the file seems to have wrong links, so the links as given are no
-//!    measure of right and wrong.
+//!    than `HARM` away from the links as given already: the file may have wrong links of its own, and then the links as given
+//!    are no measure of right and wrong.
 //! 2. *Do not*, where at any share the recommended answer is more than `HARM` behind the links as given, or at the largest
 //!    share less than `LEAST_GAIN` ahead of them.
 //! 3. *Use it*, where the checks hold on the file as given and the joint posterior is clearly better than the links as given
@@ -44,8 +44,16 @@ impl Advice {
         };
         if as_given.trusted && loss(as_given) > HARM {
             return only_checked(format!(
-                "about {} of its links seem to be wrong already, so planted ones cannot show what is gained",
+                "without any planted link the recommended answer is {:.1} standard deviations away from the links as given, so either about {} of the links are wrong already, or something else passes for wrong links",
+                loss(as_given),
                 percent(as_given.found)
+            ));
+        }
+        if loss(as_given) > HARM {
+            return do_not(format!(
+                "without any planted link the recommended answer is {:.1} standard deviations away from the links as given, and a check fails ({})",
+                loss(as_given),
+                inner(&as_given.sentence)
             ));
         }
         if let Some(harmed) = trials.iter().find(|trial| loss(trial) > HARM) {
@@ -64,10 +72,9 @@ impl Advice {
             ));
         }
         if !as_given.trusted {
-            let sentence = as_given.sentence.trim_end_matches('.');
             return only_checked(format!(
                 "on the file as given a check fails ({})",
-                lower(sentence)
+                inner(&as_given.sentence)
             ));
         }
         let planted = trials.iter().filter(|trial| trial.share >= FROM_SHARE);
@@ -80,10 +87,14 @@ impl Advice {
                 text(unclear, Method::AsLinked),
             ));
         }
+        let huber = last.error(Method::Huber);
+        let huber = huber.map_or(String::new(), |error| {
+            format!(" and {error:.2} with Huber's estimator")
+        });
         Advice {
             decision: Decision::Use,
             sentence: format!(
-                "Use it: the checks hold on the file as given, and {} the slopes are {} standard deviations off with the joint posterior, against {} with the links as given.",
+                "Use it: the checks hold on the file as given, and {} the slopes are {} standard deviations off with the joint posterior, against {} with the links as given{huber}.",
                 with_planted(last),
                 text(last, Method::Joint),
                 text(last, Method::AsLinked),
@@ -126,10 +137,7 @@ fn text(trial: &Trial, method: Method) -> String {
 }
 
 fn with_planted(trial: &Trial) -> String {
-    match trial.share {
-        0.0 => "without any planted link".into(),
-        share => format!("with {} of the links planted wrong", percent(share)),
-    }
+    format!("with {} of the links planted wrong", percent(trial.share))
 }
 
 fn percent(share: f64) -> String {
@@ -137,8 +145,8 @@ fn percent(share: f64) -> String {
 }
 
 /// A sentence in the middle of another.
-fn lower(sentence: &str) -> String {
-    let mut letters = sentence.chars();
+fn inner(sentence: &str) -> String {
+    let mut letters = sentence.trim_end_matches('.').chars();
     let first = letters.next();
     first.map_or(String::new(), |first| {
         first.to_lowercase().chain(letters).collect()
@@ -239,12 +247,13 @@ mod tests {
         let mut trials = good();
         trials[0] = trial(0.0, [0.0, 3.0, 1.5]);
         trials[0].trusted = false;
+        trials[0].sentence = "The chains disagree.".into();
         let advice = Advice::new(&trials);
         assert_eq!(advice.decision, Decision::DoNotUse);
-        assert!(
-            advice.sentence.contains("without any planted link"),
-            "{}",
-            advice.sentence
+        assert_eq!(
+            advice.sentence,
+            "Do not use it: without any planted link the recommended answer is 1.5 standard deviations away from the links as \
+             given, and a check fails (the chains disagree)."
         );
     }
 
@@ -269,7 +278,7 @@ mod tests {
         assert!(
             advice
                 .sentence
-                .contains("about 18 % of its links seem to be wrong already"),
+                .contains("either about 18 % of the links are wrong already"),
             "{}",
             advice.sentence
         );

@@ -8,6 +8,7 @@ use crate::baseline::least_squares;
 use crate::data::{Dataset, INTERCEPT};
 use crate::diagnostics::{mean, sd};
 use crate::permutation::{LinkSpace, log_gamma};
+use crate::report::format::significant;
 
 /// Degrees of freedom that are tried for the tails.
 const DEGREES: [f64; 9] = [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 15.0, 30.0];
@@ -78,8 +79,9 @@ impl Description {
         let explained = own.r_squared.map_or("-".into(), |r2| format!("{r2:.2}"));
         lines.push(format!("R-squared  {explained} (least squares)"));
         lines.push(format!(
-            "scale      sd {:.3e} of the response, {:.3e} of the residuals",
-            own.response_sd, own.residual_sd
+            "scale      sd {} of the response, {} of the residuals",
+            significant(own.response_sd, 3),
+            significant(own.residual_sd, 3)
         ));
         let (nu, gain) = own.student_t;
         lines.push(match own.has_heavy_tails {

@@ -28,7 +28,9 @@ impl Assessment {
         let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
         let line = |row: &Vec<String>| {
             let cells = row.iter().zip(&widths);
-            let cells: Vec<String> = cells.map(|(cell, width)| format!("{cell:>width$}")).collect();
+            let cells: Vec<String> = cells
+                .map(|(cell, width)| format!("{cell:>width$}"))
+                .collect();
             cells.join("  ") + "\n"
         };
         rows.iter().map(line).collect()
@@ -38,7 +40,9 @@ impl Assessment {
     pub fn bars(&self) -> String {
         let planted = || self.trials.iter().filter(|trial| trial.share > 0.0);
         let largest = planted().flat_map(|trial| trial.errors.iter().map(|(_, error)| *error));
-        let largest = largest.filter(|error| error.is_finite()).fold(0.0, f64::max);
+        let largest = largest
+            .filter(|error| error.is_finite())
+            .fold(0.0, f64::max);
         let methods = self.methods();
         let width = methods.iter().map(|method| label(*method).len()).max();
         let width = width.unwrap_or(0);
@@ -46,7 +50,11 @@ impl Assessment {
         for trial in planted() {
             let own = methods.iter().filter_map(|m| Some((*m, trial.error(*m)?)));
             for (k, (method, error)) in own.enumerate() {
-                let share = if k == 0 { percent(trial.share) } else { String::new() };
+                let share = if k == 0 {
+                    percent(trial.share)
+                } else {
+                    String::new()
+                };
                 let length = match largest > 0.0 {
                     true => (LONGEST * error / largest).round() as usize,
                     false => 0,
@@ -169,7 +177,14 @@ mod tests {
         assert_eq!(
             words,
             [
-                ["planted", "links as given", "joint", "recommended", "found", "checks"],
+                [
+                    "planted",
+                    "links as given",
+                    "joint",
+                    "recommended",
+                    "found",
+                    "checks"
+                ],
                 ["none", "0.00", "0.10", "0.10", "0 %", "hold"],
                 ["10 % (10 rows)", "1.00", "0.50", "0.50", "5 %", "hold"],
                 ["20 % (20 rows)", "2.00", "0.00", "1.00", "10 %", "fail"],
