@@ -5,6 +5,7 @@
 
 pub mod adapt;
 pub mod adopt;
+pub mod assess;
 pub mod baseline;
 pub mod chain;
 pub mod cli;

@@ -20,14 +20,14 @@ use crate::report;
 use crate::stan::{BuildObserver, Cache, Compiler, StanError, Toolchain, shipped_names};
 
 #[derive(Debug, Args)]
-struct ConfigArgs {
+pub(super) struct ConfigArgs {
     /// The JSON config
-    config: PathBuf,
+    pub config: PathBuf,
     /// Override one entry of the config, for example --set sampler.draws=500
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
     #[command(flatten)]
-    toolchain: ToolchainArgs,
+    pub toolchain: ToolchainArgs,
 }
 
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ fn prepare_from(args: &ConfigArgs, config: config::Config) -> Result<Prepared, F
     Ok(prepare_with(config, data, &compiler)?)
 }
 
-fn load(args: &ConfigArgs) -> Result<config::Config, Failure> {
+pub(super) fn load(args: &ConfigArgs) -> Result<config::Config, Failure> {
     Ok(config::load(
         &args.config,
         &args.settings,

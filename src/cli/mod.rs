@@ -1,6 +1,7 @@
 //! The command line: arguments as typed, one module per command, and what exit codes mean.
 
 mod adopt;
+mod assess;
 mod compile;
 mod doctor;
 mod export;
@@ -42,6 +43,8 @@ enum Command {
     Fit(fit::FitArgs),
     /// Do everything that `fit` does before sampling
     Check(fit::CheckArgs),
+    /// Say whether a file is suitable, from fits of it with planted wrong links
+    Assess(assess::AssessArgs),
     /// Compile Stan programs into the cache
     Compile(compile::CompileArgs),
     /// Print the summary of a finished fit, from its saved files
@@ -115,6 +118,7 @@ pub fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Fit(args) => fit::fit(args),
         Command::Check(args) => fit::check(args),
+        Command::Assess(args) => assess::assess(args),
         Command::Compile(args) => compile::compile(args),
         Command::Summary(args) => saved::summary(args),
         Command::Diagnose(args) => saved::diagnose(args),

@@ -212,7 +212,7 @@ impl StudyObserver for StudyProgress<'_> {
     }
 }
 
-fn in_words(seconds: f64) -> String {
+pub(super) fn in_words(seconds: f64) -> String {
     match seconds {
         s if s < 90.0 => format!("{s:.0} s"),
         s if s < 5400.0 => format!("{:.0} min", s / 60.0),

@@ -3,7 +3,7 @@
 mod by_chain;
 mod coefficients;
 mod data_notes;
-mod format;
+pub(crate) mod format;
 mod links;
 mod page;
 mod posterior;

@@ -1,0 +1,98 @@
+//! `unshuffle assess` as a person runs it.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use predicates::str::contains;
+use serde_json::Value;
+
+fn unshuffle(arguments: &str, folder: &Path) -> assert_cmd::assert::Assert {
+    Command::cargo_bin("unshuffle")
+        .unwrap()
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .assert()
+}
+
+/// 100 rows with their own links, whose predictors explain this share of the variance.
+fn simulated(r2: f64) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = format!(
+        "simulate --design general --n 100 --predictors 2 --r2 {r2} --mislinked 0 --seed 7 --output ."
+    );
+    unshuffle(&arguments, folder.path()).success();
+    folder
+}
+
+fn assessed(folder: &Path) -> Value {
+    let text = fs::read_to_string(folder.join("assess.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn a_file_with_a_strong_signal_is_to_be_used() {
+    let folder = simulated(0.95);
+    unshuffle("assess config.json", folder.path())
+        .success()
+        .stdout(contains(
+            "rows       100, of which 100 can be linked elsewhere",
+        ))
+        .stdout(contains("20 % (20 rows)"))
+        .stdout(contains("Use it: the checks hold on the file as given"))
+        .stderr(contains("Fitting with 10 % planted wrong links"))
+        .stderr(contains("Chain 2 Iteration"));
+    let name = assessed_name(folder.path());
+    let output = folder.path().join("out").join(format!("assess_{name}"));
+    let found = assessed(&output);
+    assert_eq!(found["advice"]["decision"], "use");
+    let shares = found["trials"].as_array().unwrap().iter();
+    let shares: Vec<u64> = shares.map(|t| t["num_planted"].as_u64().unwrap()).collect();
+    assert_eq!(shares, [0, 5, 10, 20]);
+    let last = &found["trials"][3]["errors"];
+    for method in ["as_linked", "huber", "joint", "recommended"] {
+        assert!(last[method].is_number(), "{method}");
+    }
+    assert_eq!(found["trials"][0]["errors"]["as_linked"], 0.0);
+    let mut files: Vec<String> = fs::read_dir(&output)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(files, ["assess.json", "assess.svg"]);
+}
+
+fn assessed_name(folder: &Path) -> String {
+    let config = folder.join("config.json");
+    let config = unshuffle::config::load(&config, &[], &unshuffle::stan::shipped_names());
+    config.unwrap().name
+}
+
+#[test]
+fn a_file_of_noise_is_not() {
+    let folder = simulated(0.001);
+    let run = |output: &str, threads: usize| {
+        let arguments = format!("assess config.json --quiet --threads {threads} --output {output}");
+        unshuffle(&arguments, folder.path())
+            .success()
+            .stderr("")
+            .stdout(contains("Use it: ").count(0));
+        assessed(&folder.path().join(output))
+    };
+    let found = run("one", 1);
+    assert_ne!(found["advice"]["decision"], "use");
+    let again = run("two", 2);
+    assert_eq!(found["trials"], again["trials"], "whatever the threads");
+}
+
+#[test]
+fn what_cannot_be_assessed_is_said_in_one_sentence() {
+    let folder = simulated(0.5);
+    unshuffle(
+        r#"assess config.json --set permutation={"update":{"name":"none"}}"#,
+        folder.path(),
+    )
+    .code(2)
+    .stderr("error: `permutation.update` is \"none\", so every link stays and there is nothing to assess; remove it\n");
+    assert!(!folder.path().join("out").exists());
+}
