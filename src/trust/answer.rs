@@ -1,10 +1,12 @@
 //! The recommended coefficients: the joint posterior where the checks pass, else what needs less of the model.
 
+use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
 use crate::baseline::{KnownRate, KnownRateFit, one_rate};
 use crate::config::{Config, Prior, ResponseKind};
-use crate::data::Dataset;
+use crate::data::{Dataset, INTERCEPT};
+use crate::hmc::invert;
 use crate::permutation::LinkSpace;
 
 /// Half the width of a 90 % interval, in standard deviations.
@@ -63,6 +65,15 @@ pub(super) struct Ingredients<'a> {
     pub rate: (f64, f64),
     /// Whether the estimate for a known rate applies.
     pub has_known_rate: bool,
+    /// Means and covariances of the coefficients of the joint posterior, where it has one for each predictor.
+    pub moments: Option<(Vec<f64>, Array2<f64>)>,
+}
+
+/// The recommended coefficients, what they are, and the weight of the joint posterior in them.
+pub(super) struct Recommended {
+    pub coefficients: Vec<Coefficient>,
+    pub source: Method,
+    pub weight: f64,
 }
 
 impl Ingredients<'_> {
@@ -81,28 +92,106 @@ impl Ingredients<'_> {
         }
     }
 
-    /// The recommendation, and which method it has.
-    pub fn recommended(&self, trusted: bool) -> (Vec<Coefficient>, Method) {
+    pub fn recommended(&self, trusted: bool) -> Recommended {
         if trusted {
-            return (relabelled(self.joint), Method::Joint);
+            return Recommended {
+                coefficients: relabelled(self.joint),
+                source: Method::Joint,
+                weight: 1.0,
+            };
         }
-        if self.has_known_rate && self.has_outside_rate() {
-            let rates = self.config.permutation.prior.rate_grid();
-            if let Some(fit) = rates.and_then(|rates| self.known_rate(&rates)) {
-                return (self.named(&fit), Method::KnownRate);
-            }
+        let answer = |coefficients, source, weight| Recommended {
+            coefficients,
+            source,
+            weight,
+        };
+        if !self.has_known_rate {
+            return answer(self.between_answers(), Method::AsLinked, 0.0);
         }
         let is_yes_no = self.config.model.response_kind() == ResponseKind::ZeroOne;
-        if self.has_known_rate
-            && let Some(between) = self.between_rates(is_yes_no)
-        {
-            let method = match is_yes_no {
-                true => Method::AsLinked,
-                false => Method::KnownRate,
-            };
-            return (between, method);
+        if self.has_outside_rate() {
+            let rates = self.config.permutation.prior.rate_grid();
+            if let Some(fit) = rates.and_then(|rates| self.known_rate(&rates)) {
+                let weight = if is_yes_no { 0.0 } else { self.weight(&fit) };
+                let blended = self.blended(self.named(&fit), weight);
+                return answer(blended, Method::KnownRate, weight);
+            }
         }
-        (self.between_answers(), Method::AsLinked)
+        match self.between_rates(is_yes_no) {
+            Some(between) if is_yes_no => answer(between, Method::AsLinked, 0.0),
+            Some(between) => {
+                let (found, _) = self.rate;
+                let anchor =
+                    (found <= super::MOST_WRONG).then(|| self.known_rate(&one_rate(found)));
+                let weight = anchor.flatten().map_or(0.0, |fit| self.weight(&fit));
+                answer(self.blended(between, weight), Method::KnownRate, weight)
+            }
+            None => answer(self.between_answers(), Method::AsLinked, 0.0),
+        }
+    }
+
+    /// How much of the joint posterior to keep beside an estimate that does not use the likelihood: what the joint
+    /// posterior gains in precision, over how far the two are apart (a semi-modular weight, squared,
+    /// since both share the rate that was found).
+    fn weight(&self, anchor: &KnownRateFit) -> f64 {
+        let weight = || {
+            let (mean, covariance) = self.moments.as_ref()?;
+            let names = &self.data.predictor_names;
+            let slopes: Vec<usize> = (0..names.len())
+                .filter(|k| names[*k] != INTERCEPT)
+                .collect();
+            let size = slopes.len();
+            let dim = names.len();
+            let block: Vec<f64> = slopes
+                .iter()
+                .flat_map(|&i| slopes.iter().map(move |&j| anchor.covariance[i * dim + j]))
+                .collect();
+            // In units of each standard deviation, in which the matrix is well scaled.
+            let sd: Vec<f64> = (0..size).map(|i| block[i * size + i].sqrt()).collect();
+            let scaled: Vec<f64> = (0..size * size)
+                .map(|k| block[k] / (sd[k / size] * sd[k % size]))
+                .collect();
+            let inverse = invert(&scaled, size)?;
+            let (mut share, mut distance) = (0.0, 0.0);
+            for (i, &row) in slopes.iter().enumerate() {
+                for (j, &column) in slopes.iter().enumerate() {
+                    let factor = inverse[i * size + j] / (sd[i] * sd[j]);
+                    share += factor * covariance[[column, row]];
+                    distance += factor
+                        * (mean[row] - anchor.mean[row])
+                        * (mean[column] - anchor.mean[column]);
+                }
+            }
+            let gain = (size as f64 - share).max(0.0);
+            Some(
+                if distance > gain {
+                    gain / distance
+                } else {
+                    1.0
+                }
+                .powi(2),
+            )
+        };
+        weight().filter(|w| w.is_finite()).unwrap_or(0.0)
+    }
+
+    fn blended(&self, cautious: Vec<Coefficient>, weight: f64) -> Vec<Coefficient> {
+        let blend = |cautious: Coefficient| {
+            let Some(joint) = self.joint.iter().find(|joint| joint.name == cautious.name) else {
+                return cautious;
+            };
+            let mix = |a: f64, b: f64| weight * a + (1.0 - weight) * b;
+            let interval = [mix(joint.q5, cautious.q5), mix(joint.q95, cautious.q95)];
+            Coefficient {
+                sd: mix(joint.sd, cautious.sd),
+                ..recommended(
+                    &cautious.name,
+                    mix(joint.estimate, cautious.estimate),
+                    interval,
+                )
+            }
+        };
+        cautious.into_iter().map(blend).collect()
     }
 
     /// Mean and 95 % point of the prior of the rate.
@@ -245,7 +334,20 @@ mod tests {
         }
     }
 
-    fn recommend(prior: serde_json::Value, rate: (f64, f64), known: bool) -> (Coefficient, Method) {
+    fn recommend(
+        prior: serde_json::Value,
+        rate: (f64, f64),
+        known: bool,
+    ) -> (Coefficient, Method, f64) {
+        recommend_beside(prior, rate, known, None)
+    }
+
+    fn recommend_beside(
+        prior: serde_json::Value,
+        rate: (f64, f64),
+        known: bool,
+        moments: Option<(Vec<f64>, Array2<f64>)>,
+    ) -> (Coefficient, Method, f64) {
         let (config, data) = (config(prior), data());
         let space = LinkSpace::free(data.num_rows());
         let ingredients = Ingredients {
@@ -256,16 +358,18 @@ mod tests {
             as_linked: &[line(Method::AsLinked, 2.0)],
             rate,
             has_known_rate: known,
+            moments,
         };
-        let (all, method) = ingredients.recommended(false);
-        let slope = all.into_iter().find(|c| c.name == "x").unwrap();
-        (slope, method)
+        let answer = ingredients.recommended(false);
+        let mut all = answer.coefficients.into_iter();
+        let slope = all.find(|c| c.name == "x").unwrap();
+        (slope, answer.source, answer.weight)
     }
 
     #[test]
     fn a_rate_that_is_found_counts_less_than_one_from_outside() {
         let prior = json!({"name": "beta_binomial"});
-        let (slope, method) = recommend(prior, (0.2, 0.3), true);
+        let (slope, method, _) = recommend(prior, (0.2, 0.3), true);
         assert_eq!(method, Method::KnownRate);
         // 0.04 / 0.25 = 0.16 of the links are believed to be wrong.
         assert!(
@@ -274,20 +378,36 @@ mod tests {
         );
         assert!(slope.q5 < 2.0 && slope.q95 > 2.0 / 0.7, "{slope:?}");
         let audit = json!({"name": "beta_binomial", "audit": {"checked": 1000, "wrong": 300}});
-        let (slope, _) = recommend(audit, (0.02, 0.05), true);
+        let (slope, ..) = recommend(audit, (0.02, 0.05), true);
         assert!((slope.estimate * 0.7 - 2.0).abs() < 0.1, "{slope:?}");
     }
 
     #[test]
     fn a_file_most_of_whose_links_would_be_wrong_is_left_nearly_as_it_is() {
-        let (slope, _) = recommend(json!({"name": "beta_binomial"}), (0.8, 0.9), true);
+        let (slope, ..) = recommend(json!({"name": "beta_binomial"}), (0.8, 0.9), true);
         assert!((slope.estimate - 2.0 / 0.95).abs() < 0.1, "{slope:?}");
     }
 
     #[test]
     fn without_an_estimate_for_a_known_rate_the_links_are_kept() {
-        let (slope, method) = recommend(json!({"name": "beta_binomial"}), (0.2, 0.3), false);
+        let (slope, method, _) = recommend(json!({"name": "beta_binomial"}), (0.2, 0.3), false);
         assert_eq!((slope.estimate, method), (2.0, Method::AsLinked));
         assert_eq!((slope.q5, slope.q95), (2.0 - 0.16, 2.6 + 0.16));
+    }
+
+    #[test]
+    fn a_precise_posterior_that_agrees_keeps_its_weight_and_one_that_disagrees_does_not() {
+        let prior = || json!({"name": "beta_binomial"});
+        let moments = |slope: f64, sd: f64| {
+            let covariance = Array2::from_diag(&ndarray::arr1(&[sd * sd, sd * sd]));
+            Some((vec![1.0, slope], covariance))
+        };
+        let at =
+            |slope: f64, sd: f64| recommend_beside(prior(), (0.2, 0.3), true, moments(slope, sd)).2;
+        // At a rate of 0.2 the estimate that needs no likelihood is near 2.5, with a standard deviation near 0.07.
+        assert!(at(2.5, 0.01) > 0.9, "{}", at(2.5, 0.01));
+        assert!(at(3.5, 0.01) < 0.01, "{}", at(3.5, 0.01));
+        // A posterior that is not more precise has nothing to add.
+        assert!(at(2.55, 1.0) < 1e-9, "{}", at(2.55, 1.0));
     }
 }

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Aspect;
 
-/// A check fails at this p-value. The p-values are conservative: of data that follow the model, about one fit in fifty fails
+/// A check fails at this p-value. The p-values are conservative: of data that follow the model, about one fit in 25 fails
 /// one of the checks that decide.
-pub const LEVEL: f64 = 0.02;
+pub const LEVEL: f64 = 0.03;
 
 /// One check of a fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -27,7 +27,7 @@ use crate::diagnostics::Finding;
 use crate::draws::ChainDraws;
 use crate::permutation::LinkSpace;
 use crate::rng;
-use answer::Ingredients;
+use answer::{Ingredients, Recommended};
 use checks::{MEASURED, applies, exchange_p_values, statistics};
 use effect::Effect;
 use frame::Frame;
@@ -117,6 +117,7 @@ impl Fit<'_> {
                 quantile,
             ),
             has_known_rate: self.has_known_rate,
+            moments: self.moments(),
         };
         let mut checks: Vec<Check> = self
             .p_values()
@@ -130,7 +131,11 @@ impl Fit<'_> {
         let first = failed.next();
         let trusted = first.is_none();
         let sentence = first.map_or(String::new(), |check| check.sentence.clone());
-        let (mut coefficients, source) = ingredients.recommended(trusted);
+        let Recommended {
+            mut coefficients,
+            source,
+            weight,
+        } = ingredients.recommended(trusted);
         coefficients.extend(self.joint.iter().cloned());
         coefficients.extend(self.as_linked.iter().cloned());
         coefficients.extend(self.others.iter().cloned());
@@ -138,7 +143,7 @@ impl Fit<'_> {
             trust: Trust {
                 trusted,
                 source,
-                weight: if trusted { 1.0 } else { 0.0 },
+                weight,
                 checks,
                 sentence,
             },
@@ -232,7 +237,7 @@ impl Fit<'_> {
             .collect();
         let effect = applies(Aspect::Effect, kind).then(|| {
             let known = KnownRate::within(self.space);
-            let effect = self.effect(&known, &draws)?;
+            let effect = self.effect(&known)?;
             let is_large = self.data.num_rows() > MANY_ROWS;
             let every = Frame::new(x, self.space, usize::MAX, &mut rng)?;
             let number = if is_large {
@@ -247,29 +252,34 @@ impl Fit<'_> {
         found
     }
 
-    fn effect<'a>(&'a self, known: &'a KnownRate, draws: &LawDraws) -> Option<Effect<'a>> {
+    /// Means and covariances of the coefficients; None for a program without one `beta` for each column of X.
+    fn moments(&self) -> Option<(Vec<f64>, Array2<f64>)> {
         let dim = self.data.x.ncols();
-        let total = draws.num_draws();
-        let mut mean = vec![0.0; dim];
-        let mut covariance = Array2::zeros((dim, dim));
-        let beta = |k: usize| {
-            let (chain, draw) = draws.place(k);
-            draws.beta(chain, draw)
-        };
-        for k in 0..total {
-            let beta = beta(k)?;
-            mean.iter_mut()
-                .zip(&beta)
-                .for_each(|(m, b)| *m += b / total as f64);
+        let columns: Option<Vec<Vec<f64>>> = (1..=dim)
+            .map(|k| {
+                let name = format!("beta.{k}");
+                let parts: Option<Vec<&[f64]>> = self
+                    .chains
+                    .iter()
+                    .map(|chain| chain.column(&name))
+                    .collect();
+                parts.map(|parts| parts.concat())
+            })
+            .collect();
+        let mut columns = columns?;
+        let mean: Vec<f64> = columns.iter().map(|column| frame::mean(column)).collect();
+        for (column, mean) in columns.iter_mut().zip(&mean) {
+            column.iter_mut().for_each(|value| *value -= mean);
         }
-        for k in 0..total {
-            let beta = beta(k)?;
-            for i in 0..dim {
-                for j in 0..dim {
-                    covariance[[i, j]] += (beta[i] - mean[i]) * (beta[j] - mean[j]) / total as f64;
-                }
-            }
-        }
+        let count = columns.first()?.len() as f64;
+        let covariance = Array2::from_shape_fn((dim, dim), |(i, j)| {
+            frame::dot(&columns[i], &columns[j]) / count
+        });
+        Some((mean, covariance))
+    }
+
+    fn effect<'a>(&'a self, known: &'a KnownRate) -> Option<Effect<'a>> {
+        let (mean, covariance) = self.moments()?;
         let rates = self.rates();
         let names = &self.data.predictor_names;
         Some(Effect {
