@@ -85,11 +85,20 @@ impl Verdict {
     }
 }
 
-/// Failed checks that do not speak against the links.
-fn remarks(saved: &Saved) -> impl Iterator<Item = String> {
-    let checks = saved.trust.iter().flat_map(|trust| &trust.checks);
-    let failed = checks.filter(|check| check.has_failed() && !check.decides);
-    failed.map(|check| check.sentence.clone())
+/// Failed checks that do not stand in the way of the joint posterior, and why they do not.
+fn remarks(saved: &Saved) -> Vec<String> {
+    let Some(trust) = &saved.trust else {
+        return Vec::new();
+    };
+    let failed = trust.checks.iter().filter(|check| check.has_failed());
+    let mut sentences: Vec<String> = failed
+        .filter(|check| !check.decides || trust.trusted)
+        .map(|check| check.sentence.clone())
+        .collect();
+    if trust.trusted && !trust.sentence.is_empty() {
+        sentences.push(trust.sentence.clone());
+    }
+    sentences
 }
 
 /// What the file says of wrong links: their share, under its condition, or what contradicts the model behind it.

@@ -130,6 +130,13 @@ fn judged_examples() -> Vec<(&'static str, Saved)> {
             "a check fails, and every link is kept",
             judged(vec![check(Aspect::Spread, true, spread)], Method::AsLinked),
         ),
+        ("a check fails, but the coefficients agree", {
+            let mut saved = judged(vec![check(Aspect::Spread, true, spread)], Method::Joint);
+            let trust = saved.trust.as_mut().unwrap();
+            (trust.trusted, trust.weight) = (true, 1.0);
+            trust.sentence = "The coefficients agree with an estimate that does not use the likelihood, so the joint posterior is recommended all the same.".into();
+            saved
+        }),
         (
             "a curve, which does not speak against the links",
             judged(vec![check(Aspect::Curvature, false, curve)], Method::Joint),

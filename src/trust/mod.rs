@@ -64,20 +64,24 @@ pub struct Fit<'a> {
 
 /// A share of wrong links above this contradicts the method, which is for files most of whose links are right.
 pub(crate) const MOST_WRONG: f64 = 0.6;
+/// From this weight on, the joint posterior agrees with the estimate that does not use the likelihood, and is more precise:
+/// what contradicts the likelihood has not bent the coefficients.
+const AGREES: f64 = 0.9;
 /// R-hat above this: the chains have not found the same answer.
 const DISAGREEING: f64 = 1.1;
 
 /// trust.json: the checks, and what the recommended coefficients are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
-    /// No check that decides has failed.
+    /// No check that decides has failed, or the coefficients agree with an estimate that does not use the likelihood.
     pub trusted: bool,
     /// What `recommended` has in coefficients.csv.
     pub source: Method,
     /// Of the joint posterior in the recommended answer.
     pub weight: f64,
     pub checks: Vec<Check>,
-    /// What contradicts the model, the first of them where there are several; empty where nothing does.
+    /// What contradicts the model, the first of them where there are several, or why the joint posterior is recommended all
+    /// the same; empty where nothing does.
     pub sentence: String,
 }
 
@@ -130,7 +134,11 @@ impl Fit<'_> {
             .filter(|check| check.decides && check.has_failed());
         let first = failed.next();
         let trusted = first.is_none();
-        let sentence = first.map_or(String::new(), |check| check.sentence.clone());
+        let sentence = match first {
+            Some(_) if is_overruled => "The coefficients agree with an estimate that does not use the likelihood, so the joint posterior is recommended all the same.".into(),
+            Some(check) => check.sentence.clone(),
+            None => String::new(),
+        };
         let Recommended {
             mut coefficients,
             source,
