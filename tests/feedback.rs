@@ -30,6 +30,10 @@ const X: [f64; 6] = [-1.3, -0.6, 0.2, 0.7, 1.1, 1.9];
 const Y: [f64; 6] = [-1.6, 1.8, 2.7, 1.9, -0.9, 3.9];
 const ZERO_ONE: [f64; 6] = [0.0, 1.0, 0.0, 1.0, 0.0, 1.0];
 
+fn flat_prior() -> Value {
+    json!({"name": "beta_binomial", "a": 1, "b": 1, "no_error": 0})
+}
+
 fn program(name: &str) -> String {
     format!("{}/tests/stan/{name}.stan", env!("CARGO_MANIFEST_DIR"))
 }
@@ -47,7 +51,8 @@ fn parsed(folder: &Path, y: &[f64], settings: &Value) -> Config {
     .unwrap();
     let mut config = json!({
         "data": {"file": "data.csv", "response": "y", "predictors": ["x"], "intercept": false},
-        "permutation": {"feedback": "none"},
+        // The prior that tests/support/row_mixture.rs enumerates.
+        "permutation": {"feedback": "none", "prior": flat_prior()},
         "sampler": {"chains": 4, "warmup": 1000, "draws": 15000, "seed": 1, "target_accept": 0.95},
         "output": "out"
     });
@@ -216,7 +221,7 @@ fn logistic_without_feedback_is_the_row_mixture() {
 #[test]
 fn with_feedback_the_joint_posterior_is_sampled() {
     let mut settings = linear_settings();
-    settings["permutation"] = json!({"feedback": "full"});
+    settings["permutation"] = json!({"feedback": "full", "prior": flat_prior()});
     let draws = fit(&Y, settings);
     draws.accepted(&linear(1.0, Sees::MovedRowsToo));
     draws.rejected(&linear(1.0, Sees::RowsThatStay));
@@ -240,7 +245,7 @@ fn every_shipped_program_weighs_its_rows() {
         }
         // Compares each row's weighted likelihood with the family's own density.
         let weighted = prepared(folder.path(), &y, &settings);
-        settings["permutation"] = json!({"feedback": "full"});
+        settings["permutation"] = json!({"feedback": "full", "prior": flat_prior()});
         let plain = prepared(folder.path(), &y, &settings);
         let responses = plain.data.responses();
         let value = |prepared: &Prepared| {

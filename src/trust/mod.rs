@@ -129,11 +129,16 @@ impl Fit<'_> {
             .map(|(aspect, p)| Check::from_p_value(aspect, p))
             .collect();
         checks.extend(self.facts(&ingredients));
-        let mut failed = checks
+        let first = checks
             .iter()
-            .filter(|check| check.decides && check.has_failed());
-        let first = failed.next();
-        let trusted = first.is_none();
+            .find(|check| check.decides && check.has_failed());
+        // What is no test stands however well the coefficients agree.
+        let only_tests = checks
+            .iter()
+            .all(|check| check.p_value.is_some() || !check.has_failed());
+        let is_overruled =
+            first.is_some() && only_tests && ingredients.recommended(false).weight >= AGREES;
+        let trusted = first.is_none() || is_overruled;
         let sentence = match first {
             Some(_) if is_overruled => "The coefficients agree with an estimate that does not use the likelihood, so the joint posterior is recommended all the same.".into(),
             Some(check) => check.sentence.clone(),
