@@ -67,6 +67,9 @@ pub(super) struct Ingredients<'a> {
     pub has_known_rate: bool,
     /// Means and covariances of the coefficients of the joint posterior, where it has one for each predictor.
     pub moments: Option<(Vec<f64>, Array2<f64>)>,
+    /// Whether the rows that look wrong are spread over the predictors as wrong links would be: otherwise the precision of the
+    /// joint posterior is no better than its likelihood.
+    pub may_keep_joint: bool,
 }
 
 /// The recommended coefficients, what they are, and the weight of the joint posterior in them.
@@ -134,6 +137,9 @@ impl Ingredients<'_> {
     /// posterior gains in precision, over how far the two are apart (a semi-modular weight, squared,
     /// since both share the rate that was found).
     fn weight(&self, anchor: &KnownRateFit) -> f64 {
+        if !self.may_keep_joint {
+            return 0.0;
+        }
         let weight = || {
             let (mean, covariance) = self.moments.as_ref()?;
             let names = &self.data.predictor_names;
@@ -359,6 +365,7 @@ mod tests {
             rate,
             has_known_rate: known,
             moments,
+            may_keep_joint: true,
         };
         let answer = ingredients.recommended(false);
         let mut all = answer.coefficients.into_iter();

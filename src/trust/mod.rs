@@ -106,7 +106,7 @@ impl Fit<'_> {
     pub fn judge(&self) -> Judgement {
         let rates = self.rates();
         let quantile = crate::diagnostics::quantile(&rates, 0.95).unwrap_or(0.0);
-        let ingredients = Ingredients {
+        let mut ingredients = Ingredients {
             config: self.config,
             data: self.data,
             space: self.space,
@@ -122,6 +122,7 @@ impl Fit<'_> {
             ),
             has_known_rate: self.has_known_rate,
             moments: self.moments(),
+            may_keep_joint: true,
         };
         let mut checks: Vec<Check> = self
             .p_values()
@@ -129,6 +130,14 @@ impl Fit<'_> {
             .map(|(aspect, p)| Check::from_p_value(aspect, p))
             .collect();
         checks.extend(self.facts(&ingredients));
+        ingredients.may_keep_joint = !checks.iter().any(|check| {
+            let of_links = [
+                Aspect::WrongByPredictors,
+                Aspect::ResponsesOfWrong,
+                Aspect::Effect,
+            ];
+            check.has_failed() && of_links.contains(&check.name)
+        });
         let first = checks
             .iter()
             .find(|check| check.decides && check.has_failed());
