@@ -13,8 +13,10 @@ use crate::permutation::LinkSpace;
 const Z_90: f64 = 1.644_853_626_951_472_7;
 /// The rate that is believed at most where the checks fail: the method is for files most of whose links are right.
 const LARGEST_RATE: f64 = 0.5;
-/// Mean and 95 % point of the default prior of the rate, for priors that have no rate.
-const USUAL_RATE: (f64, f64) = (0.05, 0.283);
+/// A rate above this quantile of both its prior and its posterior is excluded.
+pub(super) const HIGH_POINT: f64 = 0.99;
+/// Mean and `HIGH_POINT` of the default prior of the rate, for priors that have no rate.
+const USUAL_RATE: (f64, f64) = (0.05, 0.4);
 
 /// Where an estimate comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +63,7 @@ pub(super) struct Ingredients<'a> {
     pub space: &'a LinkSpace,
     pub joint: &'a [Coefficient],
     pub as_linked: &'a [Coefficient],
-    /// Mean and 95 % point of the share of rows that moved, among those that can.
+    /// Mean and `HIGH_POINT` of the share of rows that moved, among those that can.
     pub rate: (f64, f64),
     /// Whether the estimate for a known rate applies.
     pub has_known_rate: bool,
@@ -200,7 +202,7 @@ impl Ingredients<'_> {
         cautious.into_iter().map(blend).collect()
     }
 
-    /// Mean and 95 % point of the prior of the rate.
+    /// Mean of the prior of the rate, and its `HIGH_POINT` given that some link is wrong.
     fn prior_rate(&self) -> (f64, f64) {
         let Some(grid) = self.config.permutation.prior.rate_grid() else {
             return USUAL_RATE;
@@ -213,7 +215,7 @@ impl Ingredients<'_> {
         for (rate, weight) in grid.iter().rev().filter(|(r, _)| *r > 0.0) {
             above += weight / positive;
             high = *rate;
-            if above >= 0.05 {
+            if above >= 1.0 - HIGH_POINT {
                 break;
             }
         }

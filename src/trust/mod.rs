@@ -67,6 +67,9 @@ pub(crate) const MOST_WRONG: f64 = 0.6;
 /// From this weight on, the joint posterior agrees with the estimate that does not use the likelihood, and is more precise:
 /// what contradicts the likelihood has not bent the coefficients.
 const AGREES: f64 = 0.9;
+/// A check of the links that fails at this level says that the rate found is not one of wrong links, and the estimate for a
+/// known rate at that rate shares the mistake.
+const CLEAR_LEVEL: f64 = 0.01;
 /// R-hat above this: the chains have not found the same answer.
 const DISAGREEING: f64 = 1.1;
 
@@ -105,7 +108,7 @@ pub type PValue = (Aspect, Option<f64>);
 impl Fit<'_> {
     pub fn judge(&self) -> Judgement {
         let rates = self.rates();
-        let quantile = crate::diagnostics::quantile(&rates, 0.95).unwrap_or(0.0);
+        let quantile = crate::diagnostics::quantile(&rates, answer::HIGH_POINT).unwrap_or(0.0);
         let mut ingredients = Ingredients {
             config: self.config,
             data: self.data,
@@ -136,7 +139,7 @@ impl Fit<'_> {
                 Aspect::ResponsesOfWrong,
                 Aspect::Effect,
             ];
-            check.has_failed() && of_links.contains(&check.name)
+            of_links.contains(&check.name) && check.p_value.is_some_and(|p| p <= CLEAR_LEVEL)
         });
         let first = checks
             .iter()
