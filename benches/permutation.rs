@@ -4,7 +4,7 @@ use divan::Bencher;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
-use unshuffle::permutation::{
+use unshuffle::sampler::links::{
     ActiveSet, Checkerboard, Family, FamilyLogLik, LinkFacts, LinkSpace, ModeSearch, Permutation,
     Prior, PriorKind, RatePrior, Restart, Update,
 };

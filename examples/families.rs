@@ -8,13 +8,13 @@ use std::sync::atomic::AtomicBool;
 
 use ndarray::Axis;
 use serde_json::{Value, json};
-use unshuffle::chain::Silent;
 use unshuffle::config;
 use unshuffle::data::Dataset;
-use unshuffle::diagnostics::{mean, sd};
 use unshuffle::fit::{Fitted, Program};
-use unshuffle::simulate::{DesignName, ErrorsName, Settings, simulate};
-use unshuffle::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::numerics::{mean, sd};
+use unshuffle::sampler::chain::Silent;
+use unshuffle::study::simulate::{DesignName, ErrorsName, Settings, simulate};
 
 const NUM_ROWS: usize = 250;
 const NUM_PREDICTORS: usize = 2;

@@ -6,11 +6,11 @@ use std::path::Path;
 use unshuffle::baseline::least_squares;
 use unshuffle::config::{self, Config};
 use unshuffle::data::{self, Dataset};
-use unshuffle::diagnostics::read_csv;
-use unshuffle::draws::read_output;
-use unshuffle::links_summary::{LinksSummary, RowNumbers};
+use unshuffle::model::stan::shipped_names;
 use unshuffle::plot::{Axis, Figure, Mark, Panel, Series};
-use unshuffle::stan::shipped_names;
+use unshuffle::posterior::diagnostics::read_csv;
+use unshuffle::posterior::draws::read_output;
+use unshuffle::posterior::links::{LinksSummary, RowNumbers};
 
 const KEPT: Series = Series(0);
 const MOVED: Series = Series(1);

@@ -10,7 +10,7 @@ use bridgestan::{Model, open_library};
 use common::page::try_page;
 use common::{Project, column, compiler, rows};
 use serde_json::{Value, json};
-use unshuffle::stan::StanSource;
+use unshuffle::model::stan::StanSource;
 
 fn original(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/adopt");

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use study::{Study, in_parallel, pooled};
 use unshuffle::data::{Blocks, Dataset};
 use unshuffle::fit::Fitted;
-use unshuffle::permutation::Permutation;
-use unshuffle::rng;
+use unshuffle::numerics::rng;
+use unshuffle::sampler::links::Permutation;
 
 const NUM_ROWS: usize = 8;
 const NUM_PREDICTORS: usize = 2;

@@ -7,13 +7,14 @@ use std::sync::atomic::AtomicBool;
 
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use unshuffle::adapt::{Adaptation, AdaptationSettings, Sampling};
-use unshuffle::chain::Silent;
-use unshuffle::draws::read_output;
 use unshuffle::fit::{Prepared, prepare};
-use unshuffle::hmc::{Kernel, MetricKind, MovingTarget, State};
-use unshuffle::model::{EvalError, LogDensity, ThetaGivenPi};
-use unshuffle::rng;
+use unshuffle::model::ThetaGivenPi;
+use unshuffle::numerics::rng;
+use unshuffle::posterior::draws::read_output;
+use unshuffle::sampler::chain::Silent;
+use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Sampling};
+use unshuffle::sampler::hmc::{EvalError, LogDensity};
+use unshuffle::sampler::hmc::{Kernel, MetricKind, MovingTarget, State};
 
 use common::{Project, compiler, rows};
 use exact::{Checks, Exact, NAMES};

@@ -16,13 +16,14 @@ use std::sync::atomic::AtomicBool;
 use quadrature::{Law, Posterior};
 use serde_json::{Value, json};
 use study::{Study, pooled};
-use unshuffle::chain::Silent;
 use unshuffle::config::{self, Config};
-use unshuffle::diagnostics::{mcse_mean, mean};
-use unshuffle::draws::{ChainDraws, read_links, read_output};
 use unshuffle::fit::{FitError, prepare, read_data};
-use unshuffle::simulate::{DesignName, ErrorsName, Settings, simulate};
-use unshuffle::stan::shipped_names;
+use unshuffle::model::stan::shipped_names;
+use unshuffle::numerics::mean;
+use unshuffle::posterior::diagnostics::mcse_mean;
+use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
+use unshuffle::sampler::chain::Silent;
+use unshuffle::study::simulate::{DesignName, ErrorsName, Settings, simulate};
 
 /// The 1 - 2.05e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.61;

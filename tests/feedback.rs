@@ -1,6 +1,6 @@
 //! Fits without feedback against the row mixture, enumerated at n = 6: moved sets, parameters, and where moved rows belong.
 //!
-//! Means of the draws are compared by z-tests with MCSEs from `unshuffle::diagnostics`. The error rate of the whole file
+//! Means of the draws are compared by z-tests with MCSEs from `unshuffle::posterior::diagnostics`. The error rate of the whole file
 //! is declared as 1e-3 and shared by the tests of 5 right runs, at most 60 each (Bonferroni): 3.3e-6 a test, two-sided.
 
 #[path = "support/row_mixture.rs"]
@@ -14,13 +14,15 @@ use std::sync::atomic::AtomicBool;
 
 use row_mixture::{Law, Posterior, Sees};
 use serde_json::{Value, json};
-use unshuffle::chain::Silent;
 use unshuffle::config::{self, Config};
-use unshuffle::diagnostics::{mcse_mean, mean};
-use unshuffle::draws::{ChainDraws, read_links, read_output};
 use unshuffle::fit::{Prepared, prepare};
-use unshuffle::model::{LogDensity, ThetaGivenPi};
-use unshuffle::stan::shipped_names;
+use unshuffle::model::ThetaGivenPi;
+use unshuffle::model::stan::shipped_names;
+use unshuffle::numerics::mean;
+use unshuffle::posterior::diagnostics::mcse_mean;
+use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
+use unshuffle::sampler::chain::Silent;
+use unshuffle::sampler::hmc::LogDensity;
 
 /// The 1 - 1.65e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.652;

@@ -5,9 +5,9 @@ use std::cell::Cell;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use unshuffle::adapt::{Adaptation, AdaptationSettings, Sampling};
-use unshuffle::hmc::{Kernel, MetricKind, MovingTarget, State};
-use unshuffle::model::{EvalError, LogDensity};
+use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Sampling};
+use unshuffle::sampler::hmc::{EvalError, LogDensity};
+use unshuffle::sampler::hmc::{Kernel, MetricKind, MovingTarget, State};
 
 thread_local! {
     static NUM_ALLOCATIONS: Cell<usize> = const { Cell::new(0) };

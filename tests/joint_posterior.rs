@@ -1,6 +1,6 @@
 //! A whole fit against the exact joint posterior of links and parameters, enumerated at n = 6.
 //!
-//! Probabilities and means of the draws are compared by z-tests with MCSEs from `unshuffle::diagnostics`. The error rate
+//! Probabilities and means of the draws are compared by z-tests with MCSEs from `unshuffle::posterior::diagnostics`. The error rate
 //! of the whole file is declared as 1e-3 and shared by the tests of 17 right runs, at most 40 each (Bonferroni): 1.5e-6 a test, two-sided.
 
 #[path = "support/enumeration.rs"]
@@ -14,13 +14,14 @@ use std::sync::atomic::AtomicBool;
 
 use enumeration::{Enumeration, ThetaPrior, num_moved};
 use serde_json::{Value, json};
-use unshuffle::chain::Silent;
 use unshuffle::config;
-use unshuffle::diagnostics::{mcse_mean, mean};
-use unshuffle::draws::{ChainDraws, read_links, read_output};
 use unshuffle::fit::prepare;
-use unshuffle::permutation::{LinkFacts, LinkSpace, Permutation, Prior, PriorKind, RatePrior};
-use unshuffle::stan::shipped_names;
+use unshuffle::model::stan::shipped_names;
+use unshuffle::numerics::mean;
+use unshuffle::posterior::diagnostics::mcse_mean;
+use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
+use unshuffle::sampler::chain::Silent;
+use unshuffle::sampler::links::{LinkFacts, LinkSpace, Permutation, Prior, PriorKind, RatePrior};
 
 /// The 1 - 0.74e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.815;

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use unshuffle::permutation::{
+use unshuffle::sampler::links::{
     ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, Permutation, Prior, Restart, Update,
 };
 

@@ -6,7 +6,7 @@ use std::fs;
 
 use common::{Project, compiler};
 use serde_json::json;
-use unshuffle::predict::Prediction;
+use unshuffle::after::predict::Prediction;
 
 const NEW: &str = "x\n-1\n0.5\n3\n";
 

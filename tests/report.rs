@@ -7,10 +7,11 @@ use std::sync::atomic::AtomicBool;
 
 use common::{Project, compiler, rows};
 use serde_json::json;
-use unshuffle::chain::Silent;
 use unshuffle::data::{Blocks, Dataset, Notes};
+use unshuffle::fit;
+use unshuffle::posterior::draws;
 use unshuffle::report::{self, Saved};
-use unshuffle::{draws, fit};
+use unshuffle::sampler::chain::Silent;
 
 const ODD: &str = "<script>alert(\"x\")</script>";
 

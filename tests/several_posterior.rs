@@ -1,6 +1,6 @@
 //! Fits of several responses against the exact joint posterior: two responses at n = 5, and a list of one at n = 6.
 //!
-//! Probabilities and means of the draws are compared by z-tests with MCSEs from `unshuffle::diagnostics`. The error rate
+//! Probabilities and means of the draws are compared by z-tests with MCSEs from `unshuffle::posterior::diagnostics`. The error rate
 //! of the whole file is declared as 1e-3 and shared by the tests of 4 right runs, at most 40 each (Bonferroni): 6.2e-6 a test, two-sided.
 
 #[path = "support/enumeration.rs"]
@@ -15,15 +15,16 @@ use enumeration::{Enumeration, all_permutations, num_moved};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Value, json};
-use unshuffle::chain::Silent;
 use unshuffle::config;
-use unshuffle::diagnostics::{mcse_mean, mean};
-use unshuffle::draws::read_links;
 use unshuffle::fit::{Prepared, prepare};
+use unshuffle::model::stan::shipped_names;
 use unshuffle::model::{Outputs, Pairs};
-use unshuffle::permutation::{ActiveSet, Permutation, Prior, Update};
-use unshuffle::rng::stream;
-use unshuffle::stan::shipped_names;
+use unshuffle::numerics::mean;
+use unshuffle::numerics::rng::stream;
+use unshuffle::posterior::diagnostics::mcse_mean;
+use unshuffle::posterior::draws::read_links;
+use unshuffle::sampler::chain::Silent;
+use unshuffle::sampler::links::{ActiveSet, Permutation, Prior, Update};
 
 /// The 1 - 3.1e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.518;

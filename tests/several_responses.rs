@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Value, json};
-use unshuffle::compare::read_truth;
-use unshuffle::rng::stream;
+use unshuffle::baseline::compare::read_truth;
+use unshuffle::numerics::rng::stream;
 
 use common::Project;
 

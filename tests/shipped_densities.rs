@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use bridgestan::{Model, StanLibrary, open_library};
 use serde_json::{Value, json};
-use unshuffle::permutation::log_gamma;
-use unshuffle::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_model};
+use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_model};
+use unshuffle::numerics::log_gamma;
 
 const N: usize = 6;
 const ALPHA: f64 = 0.7;

@@ -5,8 +5,10 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use predicates::str::contains;
+use unshuffle::config;
+use unshuffle::data;
 use unshuffle::fit::read_data;
-use unshuffle::{config, data, stan::shipped_names};
+use unshuffle::model::stan::shipped_names;
 
 fn simulate(arguments: &str, folder: &Path) -> assert_cmd::assert::Assert {
     Command::cargo_bin("unshuffle")

@@ -9,12 +9,13 @@ use std::sync::atomic::AtomicBool;
 
 use bridgestan::{Model, open_library};
 use serde_json::json;
-use unshuffle::chain::Silent;
 use unshuffle::fit::{FitError, prepare};
-use unshuffle::model::{EvalError, LogDensity, ModelError, StanModel, ThetaGivenPi};
-use unshuffle::stan::{
+use unshuffle::model::stan::{
     BuildObserver, Compiler, StanError, StanSource, Toolchain, shipped_model, shipped_names,
 };
+use unshuffle::model::{ModelError, StanModel, ThetaGivenPi};
+use unshuffle::sampler::chain::Silent;
+use unshuffle::sampler::hmc::{EvalError, LogDensity};
 
 use common::{Project, compiler, program, rows};
 

@@ -7,10 +7,11 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
-use unshuffle::chain::Silent;
 use unshuffle::fit::{Fitted, prepare};
-use unshuffle::model::{LogDensity, Standardised, ThetaGivenPi};
-use unshuffle::stan::shipped_model;
+use unshuffle::model::stan::shipped_model;
+use unshuffle::model::{Standardised, ThetaGivenPi};
+use unshuffle::sampler::chain::Silent;
+use unshuffle::sampler::hmc::LogDensity;
 
 use common::{Project, compiler, program};
 

@@ -13,12 +13,12 @@ use std::sync::atomic::AtomicBool;
 
 use ndarray::{Axis, s};
 use serde_json::{Value, json};
-use unshuffle::chain::Silent;
 use unshuffle::config::{self, Config};
 use unshuffle::data::Dataset;
-use unshuffle::diagnostics::summarize;
 use unshuffle::fit::{Fitted, Program, read_data};
-use unshuffle::stan::shipped_names;
+use unshuffle::model::stan::shipped_names;
+use unshuffle::posterior::diagnostics::summarize;
+use unshuffle::sampler::chain::Silent;
 
 use common::compiler;
 

@@ -10,13 +10,13 @@ use rand::seq::index;
 use rand_distr::{Binomial, Distribution};
 use serde_json::{Value, json};
 use unshuffle::baseline::{Baseline, least_squares};
-use unshuffle::chain::Silent;
 use unshuffle::config::{self, Config};
 use unshuffle::data::{self, Blocks, Dataset};
 use unshuffle::fit::Program;
-use unshuffle::rng;
-use unshuffle::simulate::{Source, mislink_file};
-use unshuffle::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::numerics::rng;
+use unshuffle::sampler::chain::Silent;
+use unshuffle::study::simulate::{Source, mislink_file};
 
 const CONFIG: &str = "configs/cps.json";
 const RATES: [f64; 2] = [0.1, 0.2];

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
-use unshuffle::chain::Silent;
 use unshuffle::config;
 use unshuffle::fit::{Fitted, prepare};
-use unshuffle::simulate::Truth;
-use unshuffle::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::sampler::chain::Silent;
+use unshuffle::study::simulate::Truth;
 
 const CONFIG: &str = "configs/quickstart.json";
 const TRUTH: &str = "configs/data/engel_truth.json";

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
-use unshuffle::diagnostics;
+use unshuffle::numerics;
 
 /// study.json.
 #[derive(Deserialize)]
@@ -136,7 +136,7 @@ impl Rows<'_> {
     }
 
     pub fn mean(&self, column: &str) -> Option<f64> {
-        diagnostics::mean(&self.values(column))
+        numerics::mean(&self.values(column))
     }
 
     pub fn max(&self, column: &str) -> Option<f64> {

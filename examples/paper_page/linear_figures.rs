@@ -1,7 +1,7 @@
 //! Figures of the linear study: intervals of the coefficients, corners of the permutation, errors by temperature.
 
 use unshuffle::plot::{Axis, Figure, HeatCell, Interval, Mark, Panel, Series};
-use unshuffle::simulate::{Design, simulate};
+use unshuffle::study::simulate::{Design, simulate};
 
 use super::format::range;
 use super::linear::{VARIANTS, cell};

@@ -2,9 +2,9 @@
 
 use ndarray::ArrayView2;
 
-use super::qr::Qr;
 use crate::config::ResponseKind;
-use crate::hmc::invert;
+use crate::numerics::invert;
+use crate::numerics::qr::Qr;
 
 const MAX_STEPS: usize = 50;
 const TOLERANCE: f64 = 1e-8;
@@ -107,7 +107,7 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::simulate::{DesignName, ErrorsName, Settings, simulate};
+    use crate::study::simulate::{DesignName, ErrorsName, Settings, simulate};
 
     /// Dobson (1990), counts of three outcomes by three treatments: R's glm(counts ~ outcome, poisson) gives
     /// 3.0445, -0.4543 and -0.2930, the first with standard error 0.1260.

@@ -6,8 +6,8 @@
 use ndarray::ArrayView2;
 
 use super::BaselineFit;
-use super::qr::Qr;
-use crate::diagnostics::quantile;
+use crate::numerics::qr::Qr;
+use crate::numerics::quantile;
 
 /// Residuals beyond so many scales count less.
 const K: f64 = 1.345;

@@ -27,9 +27,9 @@ mod solve;
 use ndarray::ArrayView2;
 
 use super::generalised::generalised;
-use super::qr::{Qr, dot};
 use crate::config::ResponseKind;
-use crate::permutation::LinkSpace;
+use crate::numerics::qr::{Qr, dot};
+use crate::sampler::links::LinkSpace;
 
 use average::Average;
 pub use rates::{beta_rates, one_rate, rates_of_draws};

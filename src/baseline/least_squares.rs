@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 
-use super::qr::{Qr, dot};
+use crate::numerics::qr::{Qr, dot};
 
 #[derive(Debug, Clone)]
 pub struct LeastSquares {

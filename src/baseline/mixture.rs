@@ -12,9 +12,9 @@ use rand::seq::index;
 
 use super::BaselineFit;
 use super::huber::{self, median_scale};
-use super::qr::{Qr, dot};
-use crate::diagnostics::{mean, sd};
-use crate::hmc::invert;
+use crate::numerics::invert;
+use crate::numerics::qr::{Qr, dot};
+use crate::numerics::{mean, sd};
 
 /// Where as many rows as coefficients are fitted perfectly, the likelihood has no bound as sigma falls to 0. So sigma stays
 /// above this part of the spread of y: far below the errors of any real data.
@@ -98,7 +98,7 @@ impl<'a> Mixture<'a> {
             gamma,
             rho: 0.25,
         };
-        let mut rng = crate::rng::stream(2021, 0);
+        let mut rng = crate::numerics::rng::stream(2021, 0);
         let mut subsets: Vec<Point> = (0..NUM_SUBSETS)
             .map(|_| index::sample(&mut rng, self.y.len(), self.qr.dim()).into_vec())
             .map(|rows| start(self.through(&rows)))

@@ -1,11 +1,11 @@
 //! What a user would otherwise compute: estimates that take the links as they are, or guard against wrong ones row by row.
 
+pub mod compare;
 mod generalised;
 mod huber;
 mod known_rate;
 mod least_squares;
 mod mixture;
-mod qr;
 mod quantile;
 
 use ndarray::ArrayView2;
@@ -13,7 +13,6 @@ use ndarray::ArrayView2;
 pub use generalised::{Generalised, generalised};
 pub use known_rate::{AtRate, KnownRate, KnownRateFit, beta_rates, one_rate, rates_of_draws};
 pub use least_squares::{LeastSquares, least_squares};
-pub(crate) use qr::Qr;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Baseline {

@@ -10,9 +10,9 @@ use std::f64::consts::PI;
 use ndarray::ArrayView2;
 
 use super::BaselineFit;
-use super::qr::{Qr, dot, subtract};
-use crate::diagnostics::{normal_quantile, quantile};
-use crate::hmc::invert;
+use crate::numerics::invert;
+use crate::numerics::qr::{Qr, dot, subtract};
+use crate::numerics::{normal_quantile, quantile};
 
 pub(super) fn fit(x: ArrayView2<f64>, y: &[f64], tau: f64) -> BaselineFit {
     assert!(tau > 0.0 && tau < 1.0, "tau {tau} outside (0, 1)");

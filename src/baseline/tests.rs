@@ -4,7 +4,7 @@ use ndarray::{Array2, array};
 use rand::Rng;
 
 use super::*;
-use crate::simulate::{Design, Errors, Links, simulate};
+use crate::study::simulate::{Design, Errors, Links, simulate};
 
 const ALL: [Baseline; 5] = [
     Baseline::LeastSquares,
@@ -169,7 +169,7 @@ fn robust_methods_beat_least_squares_on_mislinked_rows() {
 /// Few rows and few values, so that many subsets of rows are fitted perfectly: the hard case for maxima and vertices.
 #[test]
 fn whole_numbers_give_finite_numbers() {
-    let mut rng = crate::rng::stream(1, 0);
+    let mut rng = crate::numerics::rng::stream(1, 0);
     let mut num_tried = 0;
     for k in 0..600 {
         let dim = rng.random_range(1..8);
@@ -181,7 +181,7 @@ fn whole_numbers_give_finite_numbers() {
         });
         let y: Vec<f64> = x.rows().into_iter().map(|r| r.sum() + whole(3)).collect();
         // Rank deficient ones are not legal.
-        if qr::Qr::new(x.view())
+        if crate::numerics::Qr::new(x.view())
             .inverse_diagonal()
             .iter()
             .all(|d| *d < 1e6)

@@ -9,8 +9,8 @@ use super::ToolchainArgs;
 use super::failure::Failure;
 use super::fit::compiler;
 use super::progress::BuildProgress;
-use crate::adopt::{Adopted, adopt as adopt_program};
-use crate::stan::{Compiler, StanError, StanSource};
+use crate::model::stan::adopt::{Adopted, adopt as adopt_program};
+use crate::model::stan::{Compiler, StanError, StanSource};
 
 #[derive(Debug, Args)]
 pub(super) struct AdoptArgs {

@@ -9,9 +9,11 @@ use super::default_threads;
 use super::failure::Failure;
 use super::fit::{ConfigArgs, compiler, load, stop_on_interrupt, tidy};
 use super::progress::{BuildProgress, ChainProgress, in_words};
-use crate::assess::{self, Advice, AssessError, Assessment, Description, SHARES, Trial, Trials};
 use crate::config::{Config, ResponseKind, Sampler};
 use crate::fit::{Program, link_space, read_data};
+use crate::study::assess::{
+    self, Advice, AssessError, Assessment, Description, SHARES, Trial, Trials,
+};
 
 #[derive(Debug, Args)]
 pub(super) struct AssessArgs {

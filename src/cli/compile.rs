@@ -8,7 +8,7 @@ use super::ToolchainArgs;
 use super::failure::Failure;
 use super::fit::compiler;
 use super::progress::BuildProgress;
-use crate::stan::{StanSource, shipped_model};
+use crate::model::stan::{StanSource, shipped_model};
 
 #[derive(Debug, Args)]
 pub(super) struct CompileArgs {

@@ -5,7 +5,7 @@ use clap::Args;
 use super::ToolchainArgs;
 use super::failure::Failure;
 use super::progress::BuildProgress;
-use crate::stan;
+use crate::model::stan;
 
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
-use crate::export::{Export, FOLDER, Settings};
+use crate::after::export::{Export, FOLDER, Settings};
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {

@@ -3,18 +3,18 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use crate::adopt::AdoptFailure;
-use crate::chain::ChainError;
-use crate::compare::CompareError;
+use crate::after::export::ExportError;
+use crate::after::pool::PoolError;
+use crate::after::predict::PredictError;
+use crate::baseline::compare::CompareError;
 use crate::config::ConfigError;
-use crate::draws::DrawsError;
-use crate::export::ExportError;
 use crate::fit::FitError;
-use crate::pool::PoolError;
-use crate::predict::PredictError;
+use crate::model::stan::StanError;
+use crate::model::stan::adopt::AdoptFailure;
+use crate::posterior::draws::DrawsError;
 use crate::report::ReportError;
-use crate::simulate::SimulateError;
-use crate::stan::StanError;
+use crate::sampler::chain::ChainError;
+use crate::study::simulate::SimulateError;
 
 /// Why the program ends with something else than 0.
 #[derive(Debug)]

@@ -10,14 +10,14 @@ use super::failure::Failure;
 use super::progress::{BuildProgress, ChainProgress};
 use super::{ToolchainArgs, default_threads, saved};
 use crate::baseline::Baseline;
-use crate::compare;
+use crate::baseline::compare;
 use crate::config;
 use crate::data::Notes;
-use crate::diagnostics::Finding;
 use crate::fit::{Prepared, check_output, prepare_with, read_data};
+use crate::model::stan::{BuildObserver, Cache, Compiler, StanError, Toolchain, shipped_names};
+use crate::posterior::diagnostics::Finding;
 use crate::priors::PriorsUsed;
 use crate::report;
-use crate::stan::{BuildObserver, Cache, Compiler, StanError, Toolchain, shipped_names};
 
 #[derive(Debug, Args)]
 pub(super) struct ConfigArgs {

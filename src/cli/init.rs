@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
-use crate::stan::{shipped_model, shipped_names};
+use crate::model::stan::{shipped_model, shipped_names};
 
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
-use crate::pool::{Estimates, Pooled, pooled_csv, read_estimates};
+use crate::after::pool::{Estimates, Pooled, pooled_csv, read_estimates};
 
 #[derive(Debug, Args)]
 pub(super) struct PoolArgs {

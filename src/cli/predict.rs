@@ -9,7 +9,7 @@ use super::ToolchainArgs;
 use super::failure::Failure;
 use super::fit::compiler;
 use super::progress::BuildProgress;
-use crate::predict::Prediction;
+use crate::after::predict::Prediction;
 
 #[derive(Debug, Args)]
 pub(super) struct PredictArgs {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::chain::{Observer, Progress};
-use crate::stan::{BuildObserver, StanError};
+use crate::model::stan::{BuildObserver, StanError};
+use crate::sampler::chain::{Observer, Progress};
 use crate::study::{Ended, Study, StudyObserver, Task};
 
 /// Names each task of fetching and compiling, and how long it is going to take.

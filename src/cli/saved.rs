@@ -6,12 +6,12 @@ use clap::Args;
 use console::Term;
 
 use super::failure::Failure;
-use crate::compare::{self, Estimate};
-use crate::diagnostics::{Finding, SummaryRow, text_table};
-use crate::draws::read_output;
-use crate::links_summary::LinksSummary;
+use crate::baseline::compare::{self, Estimate};
+use crate::posterior::diagnostics::{Finding, SummaryRow, text_table};
+use crate::posterior::draws::read_output;
+use crate::posterior::links::LinksSummary;
+use crate::posterior::summary;
 use crate::report::{self, Saved};
-use crate::summary;
 use crate::trust::read_trust;
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::failure::Failure;
 use crate::config::{Data, Family, Missing};
-use crate::simulate::{
+use crate::study::simulate::{
     self, DEFAULT_MISLINKED, Design, DesignName, ErrorsName, Kind, Settings, SimulateError, Source,
     config_text, mislink_file, needed, write_files,
 };

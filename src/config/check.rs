@@ -1,5 +1,6 @@
 //! Checks of single config values: ranges, names and places.
 
+use crate::text::{nearest, quoted_list};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use serde_json::Value;
 use super::explain::shown;
 use super::{
     Alpha, Audit, ConfigError, Data, Family, Feedback, Init, ModelSource, Prior, Sampler,
-    Temperature, Update, nearest, quoted_list,
+    Temperature, Update,
 };
 
 /// Every failure names the config file.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
-use crate::permutation::RatePrior;
+use crate::sampler::links::RatePrior;
 
 /// The density of one response given its row of predictors, as the permutation step computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]

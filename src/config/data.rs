@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::check::Check;
 use super::explain::example;
-use super::{ConfigError, Response, text::list};
+use super::{ConfigError, Response};
+use crate::text::list;
 
 /// The linked data and the columns to use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

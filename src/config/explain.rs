@@ -3,7 +3,8 @@
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
 
-use super::{ConfigError, nearest, quoted_list};
+use super::ConfigError;
+use crate::text::{nearest, quoted_list};
 
 /// The longest excerpt of a value that an error repeats.
 const MAX_SHOWN: usize = 60;

@@ -14,7 +14,6 @@ mod response;
 mod response_kind;
 mod strict_json;
 mod temperature;
-mod text;
 
 pub(crate) use check::Check;
 pub use choices::{Audit, Family, Feedback, Prior, Priors, Restart, Update};
@@ -28,4 +27,3 @@ pub use resolved::{Config, Model, ModelSource, Permutation};
 pub use response::Response;
 pub use response_kind::ResponseKind;
 pub use temperature::{Alpha, Temperature};
-pub(crate) use text::{nearest, quoted_list};

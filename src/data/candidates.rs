@@ -7,7 +7,7 @@ use super::cell::{self, Number};
 use super::linked::{Column, Linked};
 use super::table::Table;
 use super::{Candidate, DataError};
-use crate::config::nearest;
+use crate::text::nearest;
 
 /// The pairs of rows that are both fitted. `id` is the column that names them; without one they go by number.
 pub(super) fn read(

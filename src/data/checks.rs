@@ -4,7 +4,8 @@ use ndarray::{Axis, s};
 
 use super::collinear::{self, Dependence};
 use super::{DataError, Dataset, INTERCEPT};
-use crate::config::{Data, quoted_list};
+use crate::config::Data;
+use crate::text::quoted_list;
 
 pub(super) const CONSTANT: &str = "remove it, since the intercept already stands for a constant";
 pub(super) const NOTHING: &str = "remove it, since it explains nothing";

@@ -8,7 +8,8 @@ use super::formula::{Factor, Formula, Labelled, Term, Undefined};
 use super::linked::{Column, Linked};
 use super::values::{Category, Values, forced_category, known_category, numbers, values};
 use super::{DataError, INTERCEPT, Reference, checks};
-use crate::config::{Data, nearest, quoted_list};
+use crate::config::Data;
+use crate::text::{nearest, quoted_list};
 
 const NO_ARITHMETIC: &str = "; a category has no place in arithmetic";
 const NO_CATEGORY: &str = ", since it holds numbers in the data of the fit";

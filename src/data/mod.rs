@@ -13,7 +13,6 @@ mod new_rows;
 mod read;
 mod relinkable;
 mod sha256;
-mod spread;
 mod stan_json;
 mod table;
 mod values;
@@ -32,7 +31,6 @@ pub use new_rows::{NewRows, read_new};
 pub use read::read;
 pub use relinkable::Relinkable;
 pub(crate) use sha256::files_sha256;
-pub(crate) use spread::Spread;
 pub use stan_json::stan_json;
 pub(crate) use table::Table;
 

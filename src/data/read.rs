@@ -168,7 +168,7 @@ fn leave_out_missing(
             .collect();
         return Err(DataError::NothingLeft {
             file,
-            columns: crate::config::quoted_list(&names),
+            columns: crate::text::quoted_list(&names),
         });
     }
     linked.retain(&kept);

@@ -7,7 +7,7 @@ use std::path::Path;
 use csv::StringRecord;
 
 use super::{DataError, delimiter};
-use crate::config::{nearest, quoted_list};
+use crate::text::{nearest, quoted_list};
 
 /// A file with a header and rows of as many cells as it.
 pub(crate) struct Table {

@@ -6,7 +6,7 @@ use super::DataError;
 use super::cell::{self, Number};
 use super::linked::{Column, Linked};
 use super::table::excerpt;
-use crate::config::quoted_list;
+use crate::text::quoted_list;
 
 /// A category with more levels is more likely a column of names, or of numbers in a notation that is not read.
 const MOST_LEVELS: usize = 50;

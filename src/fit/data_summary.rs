@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Notes};
-use crate::permutation::LinkSpace;
 use crate::priors::PriorsUsed;
+use crate::sampler::links::LinkSpace;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DataSummary {

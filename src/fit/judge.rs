@@ -4,14 +4,14 @@ use std::sync::atomic::AtomicBool;
 
 use super::{FitError, Fitted, Prepared};
 use crate::baseline::Baseline;
-use crate::chain::Silent;
-use crate::compare::{self, Estimate, KNOWN_RATE, KnownRateBaseline, UNSHUFFLE};
+use crate::baseline::compare::{self, Estimate, KNOWN_RATE, KnownRateBaseline, UNSHUFFLE};
 use crate::config::{ResponseKind, Update};
 use crate::data::Dataset;
-use crate::diagnostics::SummaryRow;
-use crate::draws::read_output;
-use crate::run::Run;
-use crate::summary;
+use crate::fit::run::Run;
+use crate::posterior::diagnostics::SummaryRow;
+use crate::posterior::draws::read_output;
+use crate::posterior::summary;
+use crate::sampler::chain::Silent;
 use crate::trust::{self, Coefficient, Judgement, Method, write_coefficients, write_trust};
 
 /// Enough for a mean within 4 % of its posterior standard deviation; the links as given are a plain posterior.

@@ -1,10 +1,12 @@
 //! A fit from config to output: prepare (all that `check` does), sample, summarise.
 
 mod data_summary;
+mod initial;
 mod judge;
 mod output;
 mod predictive;
 mod prepare;
+pub mod run;
 
 use std::fs;
 use std::io;
@@ -15,16 +17,16 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::chain::{ChainError, ChainOutcome, Observer};
 use crate::config::ConfigError;
 use crate::data::DataError;
-use crate::diagnostics::{Finding, SummaryRow, write_csv};
-use crate::draws::{ChainDraws, DrawsError, read_output};
-use crate::links_summary::{LinksSummary, RowNumbers};
+use crate::fit::run::Run;
+use crate::model::stan::StanError;
 use crate::model::{AgreementError, ModelError, WeightsError};
-use crate::run::Run;
-use crate::stan::StanError;
-use crate::summary;
+use crate::posterior::diagnostics::{Finding, SummaryRow, write_csv};
+use crate::posterior::draws::{ChainDraws, DrawsError, read_output};
+use crate::posterior::links::{LinksSummary, RowNumbers};
+use crate::posterior::summary;
+use crate::sampler::chain::{ChainError, ChainOutcome, Observer};
 
 pub use data_summary::DataSummary;
 pub use output::check_output;

@@ -6,8 +6,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::FitError;
-use crate::compare::{BASELINES_FILE, KNOWN_RATE_FILE};
-use crate::export::{self, exported_files};
+use crate::after::export::{self, exported_files};
+use crate::baseline::compare::{BASELINES_FILE, KNOWN_RATE_FILE};
 use crate::trust::{COEFFICIENTS_FILE, TRUST_FILE};
 
 /// Refuses an output folder that holds a fit, unless it may be replaced.

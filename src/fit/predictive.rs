@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::output::write_text;
 use super::{FitError, Fitted, Prepared};
 use crate::config::{Config, Family, ModelSource, ResponseKind, Update};
-use crate::diagnostics::{density, grid};
-use crate::draws::ChainDraws;
-use crate::rng;
-use crate::simulate::Errors;
+use crate::numerics::rng;
+use crate::numerics::{density, grid};
+use crate::posterior::draws::ChainDraws;
+use crate::study::simulate::Errors;
 
 const NUM_REPLICATED: usize = 30;
 const NUM_POINTS: usize = 120;

@@ -7,16 +7,18 @@ use rand::{Rng, RngCore};
 use serde_json::{Map, Value, json};
 
 use super::FitError;
+use super::initial::initial_values;
 use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind, read_init};
-use crate::data::{self, Candidate, DataError, Dataset, Spread, files_sha256, stan_json};
+use crate::data::{self, Candidate, DataError, Dataset, files_sha256, stan_json};
+use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
     ModelError, Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement,
-    check_weights, initial_values,
+    check_weights,
 };
-use crate::permutation::{LinkFacts, LinkSpace, Prior, PriorKind};
+use crate::numerics::Spread;
+use crate::numerics::rng;
 use crate::priors::{self, PriorsUsed};
-use crate::rng;
-use crate::stan::{Compiler, StanError, StanSource, shipped_model};
+use crate::sampler::links::{LinkFacts, LinkSpace, Prior, PriorKind};
 
 /// A model with its data, ready to sample.
 pub struct Prepared {

@@ -9,7 +9,7 @@ use rand::Rng;
 use thiserror::Error;
 
 use super::{ModelError, Pairs, StanModel};
-use crate::permutation::Permutation;
+use crate::sampler::links::Permutation;
 
 #[derive(Debug, Error)]
 pub enum AgreementError {

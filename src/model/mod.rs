@@ -3,11 +3,10 @@
 mod agreement;
 mod fixed_blocks;
 mod gaussian_theta;
-mod initial;
-mod log_density;
 mod pairs;
 mod response_block;
 mod spread;
+pub mod stan;
 mod stan_model;
 mod stan_pairs;
 mod standardised;
@@ -15,11 +14,10 @@ mod weights;
 
 pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
 pub use gaussian_theta::GaussianTheta;
-pub use initial::initial_values;
-pub use log_density::{EvalError, LogDensity};
 pub use pairs::Pairs;
 pub use response_block::{ModelError, ResponseShape};
 pub(crate) use spread::{Spread, varying_columns};
+pub(crate) use stan_model::WEIGHT;
 pub use stan_model::{Block, Outputs, StanModel, ThetaGivenPi};
 pub use stan_pairs::StanPairs;
 pub use standardised::Standardised;

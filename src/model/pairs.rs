@@ -8,7 +8,7 @@ use rand::Rng;
 use super::spread::Spread;
 use super::{Block, ModelError, Outputs, StanModel, StanPairs};
 use crate::config;
-use crate::permutation::{
+use crate::sampler::links::{
     Family, FamilyLogLik, LinksGivenMoved, PairLogLik, Permutation, Prior, Update, UpdateInfo,
 };
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use thiserror::Error;
 
 use crate::data::Dataset;
-use crate::stan::ProgramInfo;
+use crate::model::stan::ProgramInfo;
 
 /// How the latent response is declared: `vector[N] y`, or `matrix[N, K] y` where the config has a list of K responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

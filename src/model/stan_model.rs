@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use bridgestan::{Model, Rng, StanLibrary};
 
+use super::Standardised;
 use super::fixed_blocks::FixedBlocks;
 use super::response_block::{self, ModelError, ResponseShape};
-use super::{EvalError, LogDensity, Standardised};
-use crate::stan::{ProgramInfo, StanError};
+use crate::model::stan::{ProgramInfo, StanError};
+use crate::sampler::hmc::{EvalError, LogDensity};
 
 /// The parameter that holds the weight of each row in the likelihood.
-pub(super) const WEIGHT: &str = "weight";
+pub(crate) const WEIGHT: &str = "weight";
 
 /// One model serves all chains: it is read-only after construction.
 pub struct StanModel {
@@ -308,7 +309,7 @@ impl StanModel {
     }
 
     /// A starting point: `values` (Stan's JSON, the response included) where given, else uniform in ±radius.
-    pub(super) fn initialize(
+    pub(crate) fn initialize(
         &self,
         values: &str,
         radius: f64,

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use super::{Block, ModelError, Outputs, StanModel};
-use crate::permutation::PairLogLik;
+use crate::sampler::links::PairLogLik;
 
 /// Row i of the pair matrix is `log_lik` with every response set to y[i]: one evaluation of the program. Rows with the
 /// same response share it, and it is kept until theta changes.
@@ -159,7 +159,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::stan::{Cache, Compiler, SilentBuild, StanSource, Toolchain};
+    use crate::model::stan::{Cache, Compiler, SilentBuild, StanSource, Toolchain};
 
     const X: [f64; 5] = [-1.0, 0.5, 2.0, 0.0, 1.5];
     /// Rows 2 and 4 are equal.

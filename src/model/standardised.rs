@@ -5,7 +5,8 @@ use std::ops::Range;
 use ndarray::{Array2, ArrayView2};
 
 use super::{ModelError, StanModel};
-use crate::data::{Dataset, Spread};
+use crate::data::Dataset;
+use crate::numerics::Spread;
 
 /// theta = A z, which differs from z in the block `beta` alone, response by response: beta_j = u z_j / s_j, and the intercept
 /// gives up what the centres add, beta_0 = u z_0 - sum of m_j beta_j. A is constant, so the density of z needs no Jacobian.
@@ -74,7 +75,7 @@ impl Standardised {
     }
 
     /// The predictors around their centres.
-    pub(super) fn centred(&self, x: ArrayView2<f64>) -> Array2<f64> {
+    pub(crate) fn centred(&self, x: ArrayView2<f64>) -> Array2<f64> {
         let mut centred = x.to_owned();
         for (mut column, centre) in centred.columns_mut().into_iter().zip(&self.centres) {
             column.mapv_inplace(|value| value - centre);
@@ -83,7 +84,7 @@ impl Standardised {
     }
 
     /// The coefficients of `centred` predictors become those of the predictors themselves.
-    pub(super) fn uncentre(&self, beta: &mut [f64]) {
+    pub(crate) fn uncentre(&self, beta: &mut [f64]) {
         let shift: f64 = beta.iter().zip(&self.centres).map(|(b, m)| b * m).sum();
         beta[0] -= shift;
     }

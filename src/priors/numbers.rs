@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::config::{Priors, ResponseKind};
-use crate::data::{Dataset, Spread};
+use crate::data::Dataset;
+use crate::numerics::Spread;
 
 /// Prior standard deviations in units of the spread that the data suggest, as in rstanarm.
 const WIDTH: f64 = 2.5;

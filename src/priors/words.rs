@@ -331,8 +331,8 @@ mod tests {
     use super::*;
     use crate::config::{Priors, ResponseKind};
     use crate::data::INTERCEPT;
+    use crate::model::stan::shipped_model;
     use crate::priors::entries;
-    use crate::stan::shipped_model;
 
     fn data() -> Dataset {
         let x = array![[1.0, 2000.0], [1.0, 2010.0], [1.0, 2000.0], [1.0, 2010.0]];

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use super::format::significant;
 use super::saved::Saved;
-use crate::diagnostics::SummaryRow;
 use crate::plot::{Axis, Figure, Series};
+use crate::posterior::diagnostics::SummaryRow;
 
 /// The draws of a quantity of the summary, one slice a chain.
 pub fn draws<'a>(saved: &'a Saved, name: &str) -> Vec<&'a [f64]> {

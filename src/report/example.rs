@@ -10,12 +10,12 @@ use serde_json::{Map, Value, json};
 use super::saved::{Saved, SavedRow};
 use crate::config;
 use crate::data::Notes;
-use crate::diagnostics::grid;
-use crate::draws::{ChainDraws, LINK_COLUMNS, MovedRow, SAMPLER_COLUMNS};
 use crate::fit::{DataSummary, Predictive};
-use crate::links_summary::{LinksSummary, RowNumbers};
-use crate::stan::shipped_names;
-use crate::summary;
+use crate::model::stan::shipped_names;
+use crate::numerics::grid;
+use crate::posterior::draws::{ChainDraws, LINK_COLUMNS, MovedRow, SAMPLER_COLUMNS};
+use crate::posterior::links::{LinksSummary, RowNumbers};
+use crate::posterior::summary;
 
 impl Saved {
     /// Chains of the given lengths: the coefficients of an intercept and `num_parameters - 1` predictors, standard normal and

@@ -26,9 +26,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::compare::CompareError;
+use crate::baseline::compare::CompareError;
 use crate::config::ConfigError;
-use crate::draws::DrawsError;
+use crate::posterior::draws::DrawsError;
 
 pub use saved::{Saved, SavedRow};
 pub use terminal::{overview, verdict_text};

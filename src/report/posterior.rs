@@ -8,8 +8,9 @@ use super::by_chain::{bare_axis, by_trouble, draws, largest_r_hat, listed, with_
 use super::format::{count, significant};
 use super::page::Picture;
 use super::saved::Saved;
-use crate::diagnostics::{SummaryRow, density, grid, quantile};
+use crate::numerics::{density, grid, quantile};
 use crate::plot::{Figure, Mark, Panel, Series};
+use crate::posterior::diagnostics::SummaryRow;
 
 const MOST_PANELS: usize = 24;
 /// Names of quantities that are not drawn, in one sentence.

@@ -9,15 +9,15 @@ use csv::StringRecord;
 use serde_json::{Map, Value};
 
 use super::ReportError;
-use crate::compare::{self, Estimate, KNOWN_RATE, RatePoint};
+use crate::baseline::compare::{self, Estimate, KNOWN_RATE, RatePoint};
 use crate::config::{self, Config};
 use crate::data::INTERCEPT;
-use crate::diagnostics::{Finding, SummaryRow};
-use crate::draws::{ChainDraws, read_output};
 use crate::fit::{DataSummary, Predictive};
-use crate::links_summary::LinksSummary;
-use crate::stan::shipped_names;
-use crate::summary;
+use crate::model::stan::shipped_names;
+use crate::posterior::diagnostics::{Finding, SummaryRow};
+use crate::posterior::draws::{ChainDraws, read_output};
+use crate::posterior::links::LinksSummary;
+use crate::posterior::summary;
 use crate::trust::{Coefficient, Trust, read_coefficients, read_trust};
 
 /// A finished, or interrupted, fit.

@@ -4,7 +4,7 @@ use super::coefficients::coefficients;
 use super::format::with_spread;
 use super::saved::Saved;
 use super::verdict::Verdict;
-use crate::compare::method_label;
+use crate::baseline::compare::method_label;
 
 /// Coefficients shown; the table below them has the others.
 const MOST_SHOWN: usize = 40;

@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::data_notes;
 use super::format::{count, percent, significant, with_spread};
 use super::saved::Saved;
-use crate::compare::{Estimate, UNSHUFFLE};
+use crate::baseline::compare::{Estimate, UNSHUFFLE};
 use crate::config::Family;
 use crate::data::INTERCEPT;
-use crate::diagnostics::Finding;
+use crate::posterior::diagnostics::Finding;
 use crate::trust::{Check, Method, Trust};
 
 /// Above this probability a link counts as probably wrong, or a partner as found.

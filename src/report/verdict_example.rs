@@ -5,11 +5,11 @@ use std::path::Path;
 use serde_json::{Map, json};
 
 use super::saved::{Saved, SavedRow};
-use crate::compare::{self, Estimate};
+use crate::baseline::compare::{self, Estimate};
 use crate::config;
-use crate::draws::{ChainDraws, MovedRow};
-use crate::links_summary::{LinksSummary, RowNumbers};
-use crate::summary;
+use crate::posterior::draws::{ChainDraws, MovedRow};
+use crate::posterior::links::{LinksSummary, RowNumbers};
+use crate::posterior::summary;
 
 /// What the made-up fit looks like; the default is a clean one with three mislinked rows of twenty.
 pub struct Example {

@@ -264,8 +264,8 @@ impl CellMetric {
         Some(CellMetric {
             metric,
             repeats: values.len(),
-            mean: crate::diagnostics::mean(values)?,
-            standard_error: crate::diagnostics::sd(values).map(|sd| sd / count.sqrt()),
+            mean: crate::numerics::mean(values)?,
+            standard_error: crate::numerics::sd(values).map(|sd| sd / count.sqrt()),
             min: values.iter().copied().reduce(f64::min)?,
             max: values.iter().copied().reduce(f64::max)?,
         })

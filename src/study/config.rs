@@ -16,8 +16,8 @@ use crate::baseline::Baseline;
 use crate::config::{
     self, Check, Config, ConfigError, Family, Prior, ResponseKind, load_value, typed,
 };
-use crate::simulate::{Design, Errors, Settings, SimulateError, simulate};
-use crate::stan::shipped_names;
+use crate::model::stan::shipped_names;
+use crate::study::simulate::{Design, Errors, Settings, SimulateError, simulate};
 
 /// Everything that a study's config asks for.
 #[derive(Debug, Clone)]

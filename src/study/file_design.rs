@@ -11,8 +11,8 @@ use super::axes::{Point, expand};
 use crate::baseline::{Baseline, generalised, least_squares};
 use crate::config::{self, Check, ConfigError, Data, Missing, ResponseKind, typed};
 use crate::data::{self, Dataset, INTERCEPT, files_sha256};
-use crate::simulate::{DEFAULT_MISLINKED, Errors, Planting};
-use crate::stan::shipped_names;
+use crate::model::stan::shipped_names;
+use crate::study::simulate::{DEFAULT_MISLINKED, Errors, Planting};
 
 /// Places in `data` where a list is a value of its own.
 const LISTS_THAT_ARE_VALUES: [&str; 2] = ["predictors", "response"];

@@ -30,7 +30,7 @@ pub fn csv_line<'a>(fields: impl IntoIterator<Item = &'a str>) -> String {
 
 /// A number as it stands in a table.
 pub fn number(value: Option<f64>) -> String {
-    value.map_or("NA".into(), crate::draws::format_float)
+    value.map_or("NA".into(), crate::posterior::draws::format_float)
 }
 
 /// Enough digits for a picture.

@@ -88,7 +88,7 @@ impl RateKnown {
                     let movable = link_space(&task.data).num_movable();
                     let true_rate = task.truth.num_moved as f64 / movable.max(1) as f64;
                     let law = Binomial::new(checked as u64, true_rate).expect("a share");
-                    law.sample(&mut crate::rng::stream(data_seed, STREAM)) as usize
+                    law.sample(&mut crate::numerics::rng::stream(data_seed, STREAM)) as usize
                 });
                 after(checked, wrong)
             }

@@ -9,10 +9,11 @@ use super::metrics::{Interval, Metrics, Timing, TrueMeans, radius};
 use super::task::{Outcome, TaskData};
 use crate::baseline::Baseline;
 use crate::config::Prior;
-use crate::diagnostics::{SummaryRow, quantile};
-use crate::draws::{MovedRow, read_links};
 use crate::fit::{FitError, Fitted, Prepared};
-use crate::simulate::Errors;
+use crate::numerics::quantile;
+use crate::posterior::diagnostics::SummaryRow;
+use crate::posterior::draws::{MovedRow, read_links};
+use crate::study::simulate::Errors;
 
 /// Standard normal quantiles at 0.75 and 0.95.
 pub(super) const Z_75: f64 = 0.674_489_750_196_081_7;
@@ -161,7 +162,7 @@ fn least(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 fn timing(prepared: &Prepared, fitted: &Fitted, betas: &[&SummaryRow]) -> Timing {
     let sampler = &prepared.config.sampler;
     let iterations = (sampler.chains * (sampler.warmup + sampler.draws)) as f64;
-    let sum = |of: fn(&crate::chain::ChainOutcome) -> f64| -> Option<f64> {
+    let sum = |of: fn(&crate::sampler::chain::ChainOutcome) -> f64| -> Option<f64> {
         Some(1000.0 * fitted.outcomes.iter().map(of).sum::<f64>() / iterations)
     };
     Timing {
@@ -211,7 +212,7 @@ fn contraction(
             divergences.push(scale * means.distance2(&beta, moved));
         }
     }
-    metrics.renyi = crate::diagnostics::mean(&divergences);
+    metrics.renyi = crate::numerics::mean(&divergences);
     metrics.renyi_q95 = quantile(&divergences, 0.95);
     if let Prior::Uniform { max_moved } = prepared.config.permutation.prior
         && fitted.links.is_some()
@@ -231,7 +232,7 @@ fn detail_of(fitted: &Fitted, num_coefficients: usize) -> Detail {
         let columns = fitted.chains.iter().filter_map(|chain| chain.column(&name));
         let pooled: Vec<f64> = columns.flatten().copied().collect();
         let at = |probability| quantile(&pooled, probability);
-        let mean = crate::diagnostics::mean(&pooled)?;
+        let mean = crate::numerics::mean(&pooled)?;
         Some([mean, at(0.05)?, at(0.25)?, at(0.5)?, at(0.75)?, at(0.95)?])
     });
     let mut corner = Vec::new();

@@ -3,8 +3,8 @@
 use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-use crate::links_summary::LinksSummary;
-use crate::simulate::Truth;
+use crate::posterior::links::LinksSummary;
+use crate::study::simulate::Truth;
 
 /// A row counts as found to be moved above this probability.
 const MOVED: f64 = 0.5;

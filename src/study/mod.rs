@@ -4,6 +4,7 @@
 //! there. A task's numbers depend on the study's seed, its cell and its repeat alone.
 
 mod answers;
+pub mod assess;
 mod axes;
 mod collect;
 mod config;
@@ -16,6 +17,7 @@ mod metrics;
 mod plan;
 mod programs;
 mod run;
+pub mod simulate;
 mod table;
 mod task;
 
@@ -29,7 +31,7 @@ use thiserror::Error;
 
 use crate::config::ConfigError;
 use crate::fit::FitError;
-use crate::simulate::SimulateError;
+use crate::study::simulate::SimulateError;
 
 pub use answers::{Answer, Trust, TrustCheck};
 pub use collect::{CellMetric, Collected};

@@ -4,7 +4,7 @@ use super::StudyError;
 use super::config::{Estimator, Study};
 use crate::config::ModelSource;
 use crate::fit::{FitError, Program};
-use crate::stan::{Compiler, StanError};
+use crate::model::stan::{Compiler, StanError};
 
 pub struct Programs {
     compiled: Vec<(ModelSource, Program)>,

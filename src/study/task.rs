@@ -20,10 +20,10 @@ use super::measure::{Detail, measure_baseline, measure_fit};
 use super::metrics::{Interval, Metrics, Timing};
 use super::plan::Task;
 use super::programs::Programs;
-use crate::chain::Silent;
 use crate::config::{Audit, Prior};
 use crate::data::Dataset;
-use crate::simulate::{Truth, simulate};
+use crate::sampler::chain::Silent;
+use crate::study::simulate::{Truth, simulate};
 
 pub const DONE: &str = "done.json";
 pub const FAILED: &str = "failed.json";

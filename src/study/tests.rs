@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::metrics::{Interval, Metrics, TrueMeans, epsilon2, radius};
 use super::task::Outcome;
 use super::*;
-use crate::simulate::{Design, simulate};
+use crate::study::simulate::{Design, simulate};
 
 fn write_config(folder: &Path, changes: &[(&str, Value)]) -> PathBuf {
     let mut config = json!({

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::baseline::{KnownRate, KnownRateFit, one_rate};
 use crate::config::{Config, Prior, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
-use crate::hmc::invert;
-use crate::permutation::LinkSpace;
+use crate::numerics::invert;
+use crate::sampler::links::LinkSpace;
 
 /// Half the width of a 90 % interval, in standard deviations.
 const Z_90: f64 = 1.644_853_626_951_472_7;

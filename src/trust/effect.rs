@@ -12,9 +12,9 @@ use super::law::{LawDraws, RowLaws};
 use super::replicate::Model;
 use crate::baseline::{KnownRate, one_rate};
 use crate::config::ResponseKind;
-use crate::diagnostics::gamma_cdf;
-use crate::hmc::invert;
-use crate::rng::ChainRng;
+use crate::numerics::gamma_cdf;
+use crate::numerics::invert;
+use crate::numerics::rng::ChainRng;
 
 /// Beyond this, estimates for a known rate are mostly noise.
 const LARGEST_RATE: f64 = 0.8;

@@ -3,8 +3,8 @@
 use ndarray::ArrayView2;
 use rand::seq::index;
 
-use crate::permutation::LinkSpace;
-use crate::rng::ChainRng;
+use crate::numerics::rng::ChainRng;
+use crate::sampler::links::LinkSpace;
 
 /// More rows add nothing to checks that hundreds already decide, but time.
 pub(super) const MOST_ROWS: usize = 3000;

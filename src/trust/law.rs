@@ -4,11 +4,12 @@ use ndarray::{ArrayView1, ArrayView2};
 use rand::Rng;
 
 use crate::config::{Config, Family, ModelSource, Update};
-use crate::diagnostics::{beta_cdf, gamma_cdf, normal_quantile};
-use crate::draws::ChainDraws;
 use crate::model::Spread;
-use crate::permutation::{self, log_gamma};
-use crate::simulate::Errors;
+use crate::numerics::log_gamma;
+use crate::numerics::{beta_cdf, gamma_cdf, normal_quantile};
+use crate::posterior::draws::ChainDraws;
+use crate::sampler::links;
+use crate::study::simulate::Errors;
 
 /// Normal scores beyond this are as good as impossible under the model, and would overflow fourth powers of nothing.
 const LARGEST_SCORE: f64 = 8.0;
@@ -146,13 +147,13 @@ impl Law {
     }
 }
 
-fn native(errors: Errors) -> permutation::Family {
+fn native(errors: Errors) -> links::Family {
     match errors {
-        Errors::Normal => permutation::Family::Gaussian,
-        Errors::AsymmetricLaplace { tau } => permutation::Family::AsymmetricLaplace { tau },
-        Errors::StudentT { nu } => permutation::Family::StudentT { nu },
-        Errors::Poisson => permutation::Family::Poisson,
-        Errors::Logistic => permutation::Family::Logistic,
+        Errors::Normal => links::Family::Gaussian,
+        Errors::AsymmetricLaplace { tau } => links::Family::AsymmetricLaplace { tau },
+        Errors::StudentT { nu } => links::Family::StudentT { nu },
+        Errors::Poisson => links::Family::Poisson,
+        Errors::Logistic => links::Family::Logistic,
         Errors::NegativeBinomial { .. } | Errors::Gamma { .. } => unreachable!("handled above"),
     }
 }

@@ -23,10 +23,10 @@ pub use files::{
 use crate::baseline::KnownRate;
 use crate::config::{Config, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
-use crate::diagnostics::Finding;
-use crate::draws::ChainDraws;
-use crate::permutation::LinkSpace;
-use crate::rng;
+use crate::numerics::rng;
+use crate::posterior::diagnostics::Finding;
+use crate::posterior::draws::ChainDraws;
+use crate::sampler::links::LinkSpace;
 use answer::{Ingredients, Recommended};
 use checks::{MEASURED, applies, exchange_p_values, statistics};
 use effect::Effect;
@@ -108,7 +108,7 @@ pub type PValue = (Aspect, Option<f64>);
 impl Fit<'_> {
     pub fn judge(&self) -> Judgement {
         let rates = self.rates();
-        let quantile = crate::diagnostics::quantile(&rates, answer::HIGH_POINT).unwrap_or(0.0);
+        let quantile = crate::numerics::quantile(&rates, answer::HIGH_POINT).unwrap_or(0.0);
         let mut ingredients = Ingredients {
             config: self.config,
             data: self.data,

@@ -1,7 +1,8 @@
 //! The joint posterior of links, one coefficient and at most one positive parameter of the shipped models for counts, 0/1
 //! responses and amounts: links enumerated, parameters by quadrature.
 
-use unshuffle::permutation::{Prior, log_gamma};
+use unshuffle::numerics::log_gamma;
+use unshuffle::sampler::links::Prior;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {

@@ -1,6 +1,6 @@
 //! The row mixture of one slope by enumeration: moved sets and links enumerated, parameters on a grid.
 
-use unshuffle::permutation::Prior;
+use unshuffle::sampler::links::Prior;
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Law {

@@ -8,11 +8,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use unshuffle::chain::Silent;
 use unshuffle::config::{self, Config};
 use unshuffle::data::Dataset;
 use unshuffle::fit::{Fitted, Program};
-use unshuffle::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::sampler::chain::Silent;
 
 /// The prior of links that tests of something else compare with: no probability of no error, and a uniform rate.
 pub fn flat_rate() -> Value {
@@ -49,7 +49,7 @@ impl Study {
 
 /// All chains' draws in one vector.
 pub fn pooled(fit: &Fitted, name: &str) -> Vec<f64> {
-    let column = |chain| unshuffle::draws::ChainDraws::column(chain, name);
+    let column = |chain| unshuffle::posterior::draws::ChainDraws::column(chain, name);
     let columns = fit.chains.iter().map(column);
     columns
         .flat_map(|c| c.expect("a column of this name"))

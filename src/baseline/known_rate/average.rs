@@ -99,7 +99,7 @@ fn normal_cdf(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::normal_quantile;
+    use crate::numerics::normal_quantile;
 
     #[test]
     fn the_normal_distribution_inverts_its_quantiles() {

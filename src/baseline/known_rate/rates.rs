@@ -1,6 +1,6 @@
 //! What is known of the rate of wrong links, as pairs of a rate and its weight.
 
-use crate::diagnostics::{beta_quantile, quantile};
+use crate::numerics::{beta_quantile, quantile};
 
 /// Points of equal weight that stand for a distribution: its quantiles in the middle of as many equal parts.
 const NUM_POINTS: usize = 41;

@@ -1,8 +1,8 @@
 //! Newton's method for the estimating equations at one rate, and the sandwich covariance of their solution.
 
 use super::{Expected, Problem};
-use crate::baseline::qr::{Qr, dot};
 use crate::config::ResponseKind;
+use crate::numerics::qr::{Qr, dot};
 
 const MAX_STEPS: usize = 50;
 const MAX_HALVINGS: usize = 30;

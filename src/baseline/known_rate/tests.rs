@@ -7,8 +7,8 @@ use rand_distr::{Binomial, Distribution};
 use super::*;
 use crate::baseline::tests::close;
 use crate::baseline::{generalised, least_squares};
-use crate::permutation::LinkFacts;
-use crate::simulate::{DesignName, ErrorsName, Settings, Simulated, simulate};
+use crate::sampler::links::LinkFacts;
+use crate::study::simulate::{DesignName, ErrorsName, Settings, Simulated, simulate};
 
 /// An intercept and two waves, with whole numbers added to a line.
 fn small(num_rows: usize) -> (Array2<f64>, Vec<f64>) {
@@ -280,8 +280,8 @@ fn estimates_are_unbiased_and_those_of_the_links_as_given_are_not() {
                     }
                 }
                 let z = |errors: &Vec<f64>| {
-                    let mean = crate::diagnostics::mean(errors).unwrap();
-                    let sd = crate::diagnostics::sd(errors).unwrap();
+                    let mean = crate::numerics::mean(errors).unwrap();
+                    let sd = crate::numerics::sd(errors).unwrap();
                     (mean / sd * (num_sets as f64).sqrt()).abs()
                 };
                 all.iter().map(z).fold(0.0, f64::max)
@@ -301,7 +301,7 @@ fn estimates_are_unbiased_and_those_of_the_links_as_given_are_not() {
 fn intervals_cover_with_an_audit_and_not_where_the_rate_is_taken_for_certain() {
     let (num_sets, checked, rate) = (400, 60, 0.2);
     for (errors, kind) in FAMILIES {
-        let mut rng = crate::rng::stream(9, 1);
+        let mut rng = crate::numerics::rng::stream(9, 1);
         let mut num_covered = [0, 0];
         for seed in 1..=num_sets {
             let simulated = simulated(errors, 500, rate, 1000 + seed);
@@ -333,7 +333,7 @@ fn intervals_cover_with_an_audit_and_not_where_the_rate_is_taken_for_certain() {
 /// Data of whole numbers, few rows and any rate: a number for everything.
 #[test]
 fn small_files_give_finite_numbers() {
-    let mut rng = crate::rng::stream(3, 1);
+    let mut rng = crate::numerics::rng::stream(3, 1);
     for _ in 0..300 {
         let num_rows = rng.random_range(4..12);
         let mut whole = |below: i32| f64::from(rng.random_range(0..below));

@@ -2,7 +2,7 @@
 
 use super::super::tests::{close, columns, design};
 use super::*;
-use crate::simulate::simulate;
+use crate::study::simulate::simulate;
 
 fn mislinked_engel() -> (Array2<f64>, Vec<f64>) {
     let file = include_str!("../../../configs/data/engel_mislinked.csv");

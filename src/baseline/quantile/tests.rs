@@ -5,7 +5,7 @@ use ndarray::{Array2, Axis};
 use super::super::least_squares;
 use super::super::tests::{close, design, engel};
 use super::*;
-use crate::simulate::{Errors, simulate};
+use crate::study::simulate::{Errors, simulate};
 
 /// Coefficients by SciPy 1.17.1's linprog (HiGHS), errors by the same formulas in NumPy 2.4.6.
 #[test]

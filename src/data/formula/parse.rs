@@ -4,7 +4,7 @@ use super::Problem;
 use super::expression::{Expression, FUNCTIONS, Function};
 use super::terms::{Factor, Labelled, Sum};
 use super::token::{Placed, Token, rendered, tokens};
-use crate::config::nearest;
+use crate::text::nearest;
 
 const A_TERM: &str = "a column, a function such as log(x), or I(...)";
 /// A formula with more is a slip, such as a power that was meant for I(...), and would take hours to expand.

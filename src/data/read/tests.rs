@@ -5,8 +5,8 @@ use std::io::Write;
 use ndarray::array;
 
 use super::*;
-use crate::config::quoted_list;
 use crate::data::INTERCEPT;
+use crate::text::quoted_list;
 
 fn data(file: &std::path::Path) -> Data {
     Data::new(file, "y", vec!["a".into(), "b".into()])

@@ -1,9 +1,9 @@
 //! The forest plot: each coefficient by each method, in panels whose axis suits all of their coefficients.
 
 use super::coefficients;
-use crate::compare::{UNSHUFFLE, method_label};
+use crate::baseline::compare::{UNSHUFFLE, method_label};
 use crate::data::INTERCEPT;
-use crate::diagnostics::quantile;
+use crate::numerics::quantile;
 use crate::plot::{Axis, Figure, Interval, Mark, Panel, Series, dodge};
 use crate::report::format::with_spread;
 use crate::report::page::Picture;

@@ -1,9 +1,9 @@
 //! Each coefficient as a function of the rate of wrong links that one believes in.
 
 use super::coefficients;
-use crate::compare::RatePoint;
-use crate::diagnostics::SummaryRow;
+use crate::baseline::compare::RatePoint;
 use crate::plot::{Axis, Figure, Interval, Mark, Panel, Series};
+use crate::posterior::diagnostics::SummaryRow;
 use crate::report::format::{percent, with_spread};
 use crate::report::page::Picture;
 use crate::report::saved::Saved;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::page::Picture;
 use super::saved::Saved;
-use crate::diagnostics::SummaryRow;
+use crate::posterior::diagnostics::SummaryRow;
 
 use table::SummaryTable;
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::diagnostics::SummaryRow;
+use crate::posterior::diagnostics::SummaryRow;
 use crate::report::format::{significant, with_spread};
 use crate::report::saved::Saved;
 
@@ -104,7 +104,7 @@ fn cells(row: &SummaryRow) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::summarize;
+    use crate::posterior::diagnostics::summarize;
 
     #[test]
     fn coefficients_come_first_and_the_density_last() {

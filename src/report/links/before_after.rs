@@ -2,8 +2,8 @@
 
 use super::table::probability;
 use super::{MOVED, ranked};
-use crate::links_summary::RowLinks;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::links::RowLinks;
 use crate::report::format::{count, significant};
 use crate::report::page::Picture;
 use crate::report::saved::SavedRow;

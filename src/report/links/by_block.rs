@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::links_summary::RowLinks;
+use crate::posterior::links::RowLinks;
 use crate::report::format::{percent, significant};
 use crate::report::saved::SavedRow;
 

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::table::probability;
-use crate::links_summary::RowLinks;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::links::RowLinks;
 use crate::report::format::{count, significant};
 use crate::report::page::Picture;
 use crate::report::saved::Saved;

@@ -1,6 +1,6 @@
 //! What was known of the links before the fit: blocks, safe rows, candidates and match probabilities, in sentences.
 
-use crate::diagnostics::quantile;
+use crate::numerics::quantile;
 use crate::report::format::{count, significant};
 use crate::report::saved::{Saved, SavedRow};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::ranked;
-use crate::links_summary::RowLinks;
 use crate::plot::{Axis, Figure, HeatCell, Mark, Panel};
+use crate::posterior::links::RowLinks;
 use crate::report::format::{count, percent};
 use crate::report::page::Picture;
 

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::page::Picture;
 use super::saved::Saved;
-use crate::links_summary::RowLinks;
+use crate::posterior::links::RowLinks;
 
 use by_block::BlockTable;
 use calibration::Calibration;

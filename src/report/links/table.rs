@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::{MOVED, ranked};
-use crate::diagnostics::sd;
-use crate::links_summary::RowLinks;
+use crate::numerics::sd;
+use crate::posterior::links::RowLinks;
 use crate::report::format::with_spread;
 use crate::report::saved::SavedRow;
 

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use super::grid_around;
-use crate::diagnostics::density;
 use crate::fit::prior_kind;
-use crate::permutation::{LinkFacts, LinkSpace, Prior, RatePrior, log_gamma};
+use crate::numerics::density;
+use crate::numerics::log_gamma;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::report::by_chain::{bare_axis, draws};
 use crate::report::format::{percent, significant};
 use crate::report::page::Picture;
 use crate::report::saved::Saved;
+use crate::sampler::links::{LinkFacts, LinkSpace, Prior, RatePrior};
 
 const MOST_BARS: usize = 60;
 const NUM_POINTS: usize = 120;
@@ -173,7 +174,7 @@ fn rate_panel(saved: &Saved) -> Option<Panel> {
     let share = rates.len() as f64 / num_draws;
     let around = grid_around(&rates, NUM_POINTS)?;
     let (low, high) = (around[0].max(0.0), around[NUM_POINTS - 1].min(1.0));
-    let grid = crate::diagnostics::grid(low, high, NUM_POINTS);
+    let grid = crate::numerics::grid(low, high, NUM_POINTS);
     let mut posterior = reflected_density(&rates, &grid)?;
     posterior.iter_mut().for_each(|height| *height *= share);
     let highest = posterior.iter().copied().fold(0.0, f64::max);
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn folding_back_keeps_the_whole_mass() {
         let draws: Vec<f64> = (0..500).map(|k| (f64::from(k) / 500.0).powi(3)).collect();
-        let grid = crate::diagnostics::grid(0.0, 1.0, 2001);
+        let grid = crate::numerics::grid(0.0, 1.0, 2001);
         let density = reflected_density(&draws, &grid).unwrap();
         let ends = (density[0] + density[2000]) / 2.0;
         let area = (density.iter().sum::<f64>() - ends) / 2000.0;

@@ -1,7 +1,7 @@
 //! Whether the chains agree on which rows are moved.
 
-use crate::links_summary::LinksSummary;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::links::LinksSummary;
 use crate::report::by_chain::{reference_series, with_legend};
 use crate::report::format::{count, significant};
 use crate::report::page::Picture;
@@ -128,8 +128,8 @@ fn compared(links: &LinksSummary, lengths: &[usize]) -> Vec<Compared> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::draws::MovedRow;
-    use crate::links_summary::RowNumbers;
+    use crate::posterior::draws::MovedRow;
+    use crate::posterior::links::RowNumbers;
 
     #[test]
     fn opposite_certainties_are_shown_and_equal_ones_are_not() {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::diagnostics::{
+use crate::posterior::diagnostics::{
     Finding, MAX_PRIOR_DEVIATION, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN, SummaryRow, Worst,
     e_bfmi,
 };

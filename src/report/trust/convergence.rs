@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::diagnostics::{MAX_R_HAT, MIN_ESS_PER_CHAIN, SummaryRow};
+use crate::posterior::diagnostics::{MAX_R_HAT, MIN_ESS_PER_CHAIN, SummaryRow};
 use crate::report::by_chain::{shown_r_hat, worst_first};
 use crate::report::format::significant;
 use crate::report::saved::Saved;

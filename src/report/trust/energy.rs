@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::diagnostics::{MIN_E_BFMI, density, e_bfmi, mean};
-use crate::draws::ChainDraws;
+use crate::numerics::{density, mean};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::diagnostics::{MIN_E_BFMI, e_bfmi};
+use crate::posterior::draws::ChainDraws;
 use crate::report::by_chain::bare_axis;
 use crate::report::format::{percent, significant};
 use crate::report::page::Picture;

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::by_chain::worst_first;
 use super::page::Picture;
 use super::saved::Saved;
-use crate::diagnostics::SummaryRow;
+use crate::posterior::diagnostics::SummaryRow;
 
 /// Traces and ranks are drawn of so many quantities.
 const MOST_PANELS: usize = 8;

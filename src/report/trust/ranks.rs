@@ -1,7 +1,7 @@
 //! Rank plots (Vehtari et al. 2021, section 4.2): where each chain's draws stand among the draws of all chains.
 
-use crate::diagnostics::SummaryRow;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::diagnostics::SummaryRow;
 use crate::report::by_chain::{bare_axis, draws, listed, with_legend};
 use crate::report::format::{count, significant};
 use crate::report::page::Picture;

@@ -5,11 +5,11 @@ use roxmltree::Document;
 use super::Trust;
 use super::checks::Outcome;
 use crate::config::Priors;
+use crate::posterior::summary;
 use crate::priors::{Law, PriorLine, PriorsUsed};
 use crate::report::page;
 use crate::report::posterior::Posterior;
 use crate::report::saved::Saved;
-use crate::summary;
 
 /// Every figure of the page, read as XML; each must say what it shows.
 fn figures(saved: &Saved) -> Vec<String> {

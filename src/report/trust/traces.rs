@@ -1,8 +1,8 @@
 //! Traces: the draws in the order in which they came, by chain, with divergent transitions marked.
 
-use crate::diagnostics::SummaryRow;
-use crate::draws::ChainDraws;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::diagnostics::SummaryRow;
+use crate::posterior::draws::ChainDraws;
 use crate::report::by_chain::{
     bare_axis, draws, largest_r_hat, listed, reference_series, shown_r_hat, with_legend,
 };

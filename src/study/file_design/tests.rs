@@ -11,7 +11,7 @@ use super::super::plan::tasks;
 use super::super::task::TaskData;
 use super::*;
 use crate::config::Prior;
-use crate::simulate::{DesignName, Settings, simulate};
+use crate::study::simulate::{DesignName, Settings, simulate};
 
 /// A folder with two files: `wages.csv` (80 rows, y, x1, x2, part, known) and `counts.csv` (60 rows, count, x1).
 fn folder() -> TempDir {

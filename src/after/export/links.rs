@@ -1,0 +1,48 @@
+//! The links of single draws, from the saved files of a fit.
+
+use std::path::{Path, PathBuf};
+
+use crate::posterior::draws::{DrawsError, MovedRow, read_links};
+use crate::posterior::links::RowNumbers;
+use crate::sampler::links::Permutation;
+
+/// The moved rows of every draw of one chain.
+pub(crate) struct ChainLinks {
+    path: PathBuf,
+    /// Sorted by draw.
+    moved: Vec<MovedRow>,
+}
+
+impl ChainLinks {
+    pub fn read(folder: &Path, chain: usize) -> Result<ChainLinks, DrawsError> {
+        let path = folder.join(format!("links_{chain}.csv"));
+        let mut moved = read_links(&path)?;
+        moved.sort_by_key(|link| link.draw);
+        Ok(ChainLinks { path, moved })
+    }
+
+    /// `draw` counts from 0; every row number is known to be one of `rows`.
+    pub fn draw(&self, draw: usize, rows: &RowNumbers) -> Result<Permutation, DrawsError> {
+        let number = draw + 1;
+        let start = self.moved.partition_point(|link| link.draw < number);
+        let end = self.moved.partition_point(|link| link.draw <= number);
+        let mut forward: Vec<usize> = (0..rows.num_rows()).collect();
+        let place = |number: usize| {
+            rows.place(number)
+                .expect("checked when the links were counted")
+        };
+        for link in &self.moved[start..end] {
+            forward[place(link.row)] = place(link.linked_to);
+        }
+        Permutation::from_vec(forward).map_err(|_| DrawsError::Malformed {
+            path: self.path.clone(),
+            line: start + 2,
+            what: format!("the links of draw {number} are not one to one"),
+        })
+    }
+
+    #[cfg(feature = "parquet")]
+    pub fn all(&self) -> &[MovedRow] {
+        &self.moved
+    }
+}

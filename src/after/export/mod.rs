@@ -1,0 +1,227 @@
+//! Relinked data from a finished fit: the user's file with each response beside the predictors it belongs to.
+
+mod assignment;
+mod links;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+#[cfg(test)]
+mod tests;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rand::Rng;
+use thiserror::Error;
+
+use crate::data::Relinkable;
+use crate::numerics::rng;
+use crate::posterior::draws::DrawsError;
+use crate::posterior::links::{LinksSummary, RowNumbers};
+use crate::posterior::saved_fit::{SavedFit, SavedFitError};
+use crate::sampler::links::Permutation;
+use assignment::best_assignment;
+pub(crate) use links::ChainLinks;
+
+/// Where an export goes, in the folder of the fit, unless told otherwise.
+pub const FOLDER: &str = "export";
+/// Chains count from 1, and the last two streams are taken by checks of a fit.
+const STREAM: usize = usize::MAX - 2;
+
+#[derive(Debug, Error)]
+pub enum ExportError {
+    #[error(transparent)]
+    Saved(#[from] SavedFitError),
+    #[error(
+        "the fit in {} kept every link (permutation.update is \"none\"), so there is nothing to relink: fit with another update", folder.display()
+    )]
+    LinksKept { folder: PathBuf },
+    #[error("--sets is {asked}, but the fit has {num_draws} draws; ask for at most so many")]
+    TooManySets { asked: usize, num_draws: usize },
+    #[error("{} already exists: choose another --output, or replace it with --force", path.display())]
+    Exists { path: PathBuf },
+    #[error("cannot write {}", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl From<DrawsError> for ExportError {
+    fn from(error: DrawsError) -> ExportError {
+        ExportError::Saved(error.into())
+    }
+}
+
+/// What to write.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Completed data sets.
+    pub num_sets: usize,
+    pub seed: u64,
+    pub force: bool,
+}
+
+/// One way to link the rows, and what the posterior thinks of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Linking {
+    /// Its file; none for the links as they were.
+    pub file: Option<String>,
+    pub num_moved: usize,
+    pub expected_right: f64,
+}
+
+/// The fit's links, ready to be exported.
+pub struct Export {
+    fit: SavedFit,
+    rows: RowNumbers,
+    relinkable: Relinkable,
+    summary: LinksSummary,
+    chains: Vec<ChainLinks>,
+}
+
+impl Export {
+    /// `also` are columns that move with the response, besides its own.
+    pub fn read(folder: &Path, also: &[String]) -> Result<Export, ExportError> {
+        let fit = SavedFit::read(folder)?;
+        let relinkable = Relinkable::read(&fit.config.data, also).map_err(SavedFitError::from)?;
+        let rows = RowNumbers::new(&relinkable.row_numbers());
+        let summary = LinksSummary::read(folder, &fit.chains, rows.clone())?;
+        let summary = summary.ok_or_else(|| ExportError::LinksKept {
+            folder: folder.to_path_buf(),
+        })?;
+        let chains = fit.chains.iter();
+        let chains = chains.map(|chain| ChainLinks::read(folder, chain.chain));
+        Ok(Export {
+            chains: chains.collect::<Result<_, _>>()?,
+            fit,
+            rows,
+            relinkable,
+            summary,
+        })
+    }
+
+    pub fn num_rows(&self) -> usize {
+        self.rows.num_rows()
+    }
+
+    /// Writes relinked_mode.csv, relinked_best.csv and completed_<k>.csv; says of each, and of the links as they were, what it is.
+    pub fn write(&self, to: &Path, settings: &Settings) -> Result<Vec<Linking>, ExportError> {
+        let draws = self.spread(settings)?;
+        clear(to, settings.force)?;
+        let mut linkings = vec![self.judged(None, &Permutation::identity(self.num_rows()))];
+        let mut write = |name: String, pi: &Permutation| {
+            let response_of: Vec<usize> = (0..pi.len()).map(|j| pi.row_of(j)).collect();
+            let path = to.join(&name);
+            fs::write(&path, self.relinkable.csv(&response_of))
+                .map_err(|source| ExportError::Write { path, source })?;
+            linkings.push(self.judged(Some(name), pi));
+            Ok::<_, ExportError>(())
+        };
+        write("relinked_mode.csv".into(), &self.draw(self.mode())?)?;
+        write("relinked_best.csv".into(), &self.best())?;
+        for (k, draw) in draws.into_iter().enumerate() {
+            write(format!("completed_{}.csv", k + 1), &self.draw(draw)?)?;
+        }
+        Ok(linkings)
+    }
+
+    /// All draws and all links of the fit as draws.parquet and links.parquet.
+    #[cfg(feature = "parquet")]
+    pub fn write_parquet(&self, to: &Path) -> Result<(), ExportError> {
+        let links: Vec<_> = self.chains.iter().map(ChainLinks::all).collect();
+        parquet::write(to, &self.fit.chains, &links)
+    }
+
+    /// Evenly spaced over all draws, from a random start.
+    fn spread(&self, settings: &Settings) -> Result<Vec<usize>, ExportError> {
+        let (asked, num_draws) = (settings.num_sets, self.fit.num_draws());
+        if asked > num_draws {
+            return Err(ExportError::TooManySets { asked, num_draws });
+        }
+        let start: f64 = rng::stream(settings.seed, STREAM).random();
+        let step = num_draws as f64 / asked as f64;
+        let index = |k: usize| ((k as f64 + start) * step) as usize;
+        Ok((0..asked).map(|k| index(k).min(num_draws - 1)).collect())
+    }
+
+    fn draw(&self, index: usize) -> Result<Permutation, ExportError> {
+        let (chain, draw) = self.fit.place(index);
+        Ok(self.chains[chain].draw(draw, &self.rows)?)
+    }
+
+    /// The saved draw of the highest posterior density, of parameters and links together.
+    /// It is the best draw that was seen, not the top of the posterior.
+    fn mode(&self) -> usize {
+        let densities = self.fit.chains.iter().flat_map(|chain| {
+            let column = |name: &str| chain.column(name).unwrap_or_default();
+            let pairs = column("lp__").iter().zip(column("log_prior_pi__"));
+            pairs.map(|(log_density, log_prior)| log_density + log_prior)
+        });
+        let best = densities.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        best.expect("a saved chain has draws").0
+    }
+
+    fn best(&self) -> Permutation {
+        let rows: Vec<Vec<(usize, f64)>> = (0..self.num_rows())
+            .map(|row| self.summary.row(row).partners)
+            .collect();
+        Permutation::from_vec(best_assignment(&rows)).expect("an assignment is one to one")
+    }
+
+    fn judged(&self, file: Option<String>, pi: &Permutation) -> Linking {
+        let probability = |row: usize| {
+            let partners = self.summary.row(row).partners;
+            let own = partners
+                .iter()
+                .find(|(column, _)| *column == pi.column_of(row));
+            own.map_or(0.0, |(_, probability)| *probability)
+        };
+        Linking {
+            file,
+            num_moved: pi.num_moved(),
+            expected_right: (0..pi.len()).map(probability).sum(),
+        }
+    }
+}
+
+/// Makes the folder. What an earlier export left is removed, since a set of it among new ones would go unnoticed.
+fn clear(folder: &Path, force: bool) -> Result<(), ExportError> {
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| ExportError::Write { path, source }
+    };
+    fs::create_dir_all(folder).map_err(failed(folder))?;
+    for path in exported_files(folder) {
+        if !force {
+            return Err(ExportError::Exists { path });
+        }
+        fs::remove_file(&path).map_err(failed(&path))?;
+    }
+    Ok(())
+}
+
+/// What exports have left in a folder, sorted.
+pub(crate) fn exported_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let exported = entries.filter(|entry| is_exported(&entry.file_name().to_string_lossy()));
+    let mut paths: Vec<PathBuf> = exported.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+fn is_exported(name: &str) -> bool {
+    let number = name
+        .strip_prefix("completed_")
+        .and_then(|rest| rest.strip_suffix(".csv"));
+    let is_set = number.is_some_and(|number| number.parse::<usize>().is_ok());
+    let others = [
+        "relinked_mode.csv",
+        "relinked_best.csv",
+        "draws.parquet",
+        "links.parquet",
+    ];
+    is_set || others.contains(&name)
+}

@@ -1,0 +1,89 @@
+//! Responses of new rows from the program itself: `y_new` in generated quantities, given `N_new` and `X_new` in data.
+
+use std::fs;
+use std::path::Path;
+
+use rand::RngCore;
+use serde_json::json;
+
+use super::{PredictError, Prediction, STREAM};
+use crate::after::export::ChainLinks;
+use crate::config::{Feedback, ModelSource, Update};
+use crate::fit::{Program, read_data};
+use crate::model::stan::Compiler;
+use crate::model::{Block, Outputs};
+use crate::numerics::rng;
+use crate::posterior::links::RowNumbers;
+
+/// The program as it was fitted; the user's own file may have been edited since.
+const PROGRAM: &str = "model.stan";
+
+/// Whether the saved program has both ends of a prediction.
+pub(super) fn draws_new(folder: &Path) -> bool {
+    let program = fs::read_to_string(folder.join(PROGRAM)).unwrap_or_default();
+    ["N_new", "X_new", "y_new"]
+        .iter()
+        .all(|name| program.contains(name))
+}
+
+pub(super) fn responses(
+    prediction: &Prediction,
+    compiler: &Compiler,
+    seed: u64,
+) -> Result<Vec<Vec<f64>>, PredictError> {
+    let fit = &prediction.fit;
+    let mut config = fit.config.clone();
+    let data = read_data(&config)?;
+    let permutation = &mut config.permutation;
+    // Without feedback theta saw the responses in the order of the file.
+    let linked = permutation.update != Update::None && permutation.feedback == Feedback::Full;
+    // The likelihood was checked when it was fitted.
+    permutation.update = Update::None;
+    permutation.feedback = Feedback::Full;
+    config.model.stan = ModelSource::File(fit.folder.join(PROGRAM));
+    let x = &prediction.rows.x;
+    let rows: Vec<Vec<f64>> = x.rows().into_iter().map(|row| row.to_vec()).collect();
+    config.model.data.insert("N_new".into(), json!(rows.len()));
+    config.model.data.insert("X_new".into(), json!(rows));
+    let prepared = Program::compile(&config.model, compiler)?.with_data(config, data)?;
+    let (model, response) = (&prepared.model, &prepared.data.response);
+    let unfit = |problem| PredictError::Program {
+        folder: fit.folder.clone(),
+        problem,
+    };
+    let (y_new, block) = model
+        .index_of("y_new")
+        .filter(|(range, _)| range.len() == x.nrows())
+        .ok_or_else(|| unfit("has no `vector[N_new] y_new`; declare it in generated quantities"))?;
+    if block != Block::GeneratedQuantities {
+        return Err(unfit(
+            "declares `y_new` outside of generated quantities; move it there",
+        ));
+    }
+    let numbers = RowNumbers::new(&prepared.data.row_numbers);
+    let links = fit.chains.iter().filter(|_| linked);
+    let links: Vec<ChainLinks> = links
+        .map(|chain| ChainLinks::read(&fit.folder, chain.chain))
+        .collect::<Result<_, _>>()
+        .map_err(crate::fit::FitError::from)?;
+    let mut rng = rng::stream(seed, STREAM);
+    let mut outputs = Outputs::new(model, model.rng(rng.next_u32())?);
+    let mut aligned = response.clone();
+    let mut found = Vec::with_capacity(prediction.draws.len());
+    for &index in &prediction.draws {
+        let (chain, draw) = fit.place(index);
+        if let Some(links) = links.get(chain) {
+            let pi = links.draw(draw, &numbers);
+            let pi = pi.map_err(crate::fit::FitError::from)?;
+            pi.align(response, &mut aligned);
+        }
+        let saved = &fit.chains[chain];
+        let value = |name: &str| saved.column(name).map(|column| column[draw]);
+        let theta = model.unconstrain(&aligned, value)?.ok_or_else(|| {
+            unfit("has parameters that its draws lack; the folder mixes two fits, so fit again")
+        })?;
+        let values = outputs.evaluate(&theta, &aligned, Block::GeneratedQuantities)?;
+        found.push(values[y_new.clone()].to_vec());
+    }
+    Ok(found)
+}

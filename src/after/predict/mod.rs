@@ -1,0 +1,146 @@
+//! Posterior predictive draws of the responses of new rows, from a finished fit.
+
+mod generated;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::config::ModelSource;
+use crate::data::{DataError, NewRows, read_new};
+use crate::fit::{FitError, draw_responses, known_errors};
+use crate::model::ModelError;
+use crate::model::stan::{Compiler, StanError};
+use crate::numerics::rng;
+use crate::posterior::saved_fit::{SavedFit, SavedFitError};
+
+/// Chains count from 1, and the last streams are taken by checks of a fit and by exports.
+const STREAM: usize = usize::MAX - 3;
+
+#[derive(Debug, Error)]
+pub enum PredictError {
+    #[error(transparent)]
+    Saved(#[from] SavedFitError),
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    #[error("cannot find {}; give a CSV file with the columns of the predictors", path.display())]
+    NotFound { path: PathBuf },
+    #[error("--draws is {asked}, but the fit has {num_draws} draws; ask for 1 to {num_draws}")]
+    NumDraws { asked: usize, num_draws: usize },
+    #[error(
+        "the program of the fit in {} says of no family that unshuffle knows how it draws responses; add `int<lower=0> N_new; \
+         matrix[N_new, D] X_new;` to its data and draw `vector[N_new] y_new` in generated quantities, then fit again", folder.display()
+    )]
+    NoFamily { folder: PathBuf },
+    #[error("the program of the fit in {} {problem}", folder.display())]
+    Program {
+        folder: PathBuf,
+        problem: &'static str,
+    },
+}
+
+impl From<ModelError> for PredictError {
+    fn from(error: ModelError) -> PredictError {
+        PredictError::Fit(error.into())
+    }
+}
+
+impl From<StanError> for PredictError {
+    fn from(error: StanError) -> PredictError {
+        PredictError::Fit(error.into())
+    }
+}
+
+/// One draw of the responses of all new rows for each draw of the fit that is used.
+pub struct Predictions {
+    row_ids: Option<Vec<String>>,
+    /// Number of the chain and of the draw in it, from 1.
+    draws: Vec<(usize, usize)>,
+    /// For each of them one response for each row.
+    responses: Vec<Vec<f64>>,
+}
+
+/// A finished fit and the rows to predict.
+pub struct Prediction {
+    fit: SavedFit,
+    rows: NewRows,
+    /// Draws of the fit that are used.
+    draws: Vec<usize>,
+}
+
+impl Prediction {
+    /// `num_draws` are spread evenly over all draws of the fit; without it all are used.
+    pub fn read(
+        folder: &Path,
+        file: &Path,
+        num_draws: Option<usize>,
+    ) -> Result<Prediction, PredictError> {
+        let fit = SavedFit::read(folder)?;
+        if !file.exists() {
+            return Err(PredictError::NotFound {
+                path: file.to_path_buf(),
+            });
+        }
+        let rows = read_new(&fit.config.data, file)?;
+        let all = fit.num_draws();
+        let asked = num_draws.unwrap_or(all);
+        if asked == 0 || asked > all {
+            return Err(PredictError::NumDraws {
+                asked,
+                num_draws: all,
+            });
+        }
+        let draws = (0..asked).map(|k| k * all / asked).collect();
+        Ok(Prediction { fit, rows, draws })
+    }
+
+    /// Whether the program draws `y_new` itself, for which it must be compiled.
+    pub fn needs_compiler(&self) -> bool {
+        matches!(self.fit.config.model.stan, ModelSource::File(_))
+            && generated::draws_new(&self.fit.folder)
+    }
+
+    /// From the coefficients and the scale of the saved draws.
+    pub fn from_family(&self, seed: u64) -> Result<Predictions, PredictError> {
+        let no_family = || PredictError::NoFamily {
+            folder: self.fit.folder.clone(),
+        };
+        let errors = known_errors(&self.fit.config).ok_or_else(no_family)?;
+        let mut rng = rng::stream(seed, STREAM);
+        let responses = self.draws.iter().map(|&index| {
+            let (chain, draw) = self.fit.place(index);
+            let chain = &self.fit.chains[chain];
+            draw_responses(chain, draw, self.rows.x.view(), errors, &mut rng).ok_or_else(no_family)
+        });
+        let responses = responses.collect::<Result<_, _>>()?;
+        Ok(self.predictions(responses))
+    }
+
+    /// From the program's own generated quantities.
+    pub fn from_program(
+        &self,
+        compiler: &Compiler,
+        seed: u64,
+    ) -> Result<Predictions, PredictError> {
+        let responses = generated::responses(self, compiler, seed)?;
+        Ok(self.predictions(responses))
+    }
+
+    fn predictions(&self, responses: Vec<Vec<f64>>) -> Predictions {
+        let place = |index: &usize| {
+            let (chain, draw) = self.fit.place(*index);
+            (self.fit.chains[chain].chain, draw + 1)
+        };
+        Predictions {
+            row_ids: self.rows.row_ids.clone(),
+            draws: self.draws.iter().map(place).collect(),
+            responses,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Predictive intervals cover at their rate, and a wrong scale is found out.
+
+use ndarray::{Array2, array};
+use rand::Rng;
+use rand_distr::{ChiSquared, Distribution, StandardNormal};
+use serde_json::json;
+
+use super::*;
+use crate::baseline::least_squares;
+use crate::config;
+use crate::model::stan::shipped_names;
+use crate::posterior::draws::ChainDraws;
+
+fn prediction(
+    model: serde_json::Value,
+    columns: Vec<(&str, Vec<f64>)>,
+    x: Array2<f64>,
+) -> Prediction {
+    let text =
+        json!({"model": model, "data": {"file": "d.csv", "response": "y", "predictors": ["x"]}});
+    let file = Path::new("/nowhere/config.json");
+    let config = config::parse(&text.to_string(), file, &[], &shipped_names()).unwrap();
+    let num_draws = columns[0].1.len();
+    let (names, columns) = columns
+        .into_iter()
+        .map(|(name, values)| (name.to_string(), values))
+        .unzip();
+    let chain = ChainDraws {
+        chain: 1,
+        names,
+        columns,
+        ..ChainDraws::default()
+    };
+    Prediction {
+        fit: SavedFit {
+            folder: PathBuf::from("/nowhere"),
+            config,
+            chains: vec![chain],
+        },
+        rows: NewRows {
+            predictor_names: vec!["(Intercept)".into(), "x".into()],
+            x,
+            row_ids: None,
+        },
+        draws: (0..num_draws).collect(),
+    }
+}
+
+/// Numbers of a line of the summary: row, mean, sd, 5 %, 50 %, 95 %.
+fn summary(predictions: &Predictions) -> Vec<Vec<f64>> {
+    let csv = predictions.summary_csv();
+    let lines = csv.lines().skip(1);
+    lines
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect()
+}
+
+const NUM_REPEATS: usize = 1000;
+const NUM_DRAWS: usize = 400;
+
+/// The share of 90 % intervals that cover a new response. Under the prior 1 / sigma2 the predictive distribution is Student's t, whose
+/// intervals cover exactly at their rate in repeated samples. `scale` is the name under which sigma2 is saved.
+fn coverage(scale: &str) -> f64 {
+    let num_rows = 12;
+    let mut rng = rng::stream(90, 0);
+    let mut num_covered = 0;
+    for repeat in 0..NUM_REPEATS {
+        let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+        let x = Array2::from_shape_fn((num_rows, 2), |(_, k)| if k == 0 { 1.0 } else { normal() });
+        let (beta, sigma) = ([1.0, -2.0], 2.0);
+        let mut draw = |x: f64| beta[0] + beta[1] * x + sigma * normal();
+        let response: Vec<f64> = x.column(1).iter().map(|x| draw(*x)).collect();
+        let new_x = 0.7;
+        let new_y = draw(new_x);
+        let fit = least_squares(x.view(), &response);
+        let df = (num_rows - 2) as f64;
+        let chi = ChiSquared::new(df).unwrap();
+        // Centred predictors have independent coefficients.
+        let centre = x.column(1).mean().unwrap();
+        let spread: f64 = x.column(1).iter().map(|x| (x - centre).powi(2)).sum();
+        let mut columns = [vec![], vec![], vec![]];
+        for _ in 0..NUM_DRAWS {
+            let sigma2 = fit.sigma2 * df / chi.sample(&mut rng);
+            let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
+            let slope = fit.beta[1] + (sigma2 / spread).sqrt() * normal();
+            let middle =
+                fit.beta[0] + fit.beta[1] * centre + (sigma2 / num_rows as f64).sqrt() * normal();
+            columns[0].push(middle - slope * centre);
+            columns[1].push(slope);
+            columns[2].push(sigma2);
+        }
+        let [a, b, s] = columns;
+        let columns = vec![("beta.1", a), ("beta.2", b), (scale, s)];
+        let prediction = prediction(json!({"stan": "linear"}), columns, array![[1.0, new_x]]);
+        let predictions = prediction.from_family(repeat as u64).unwrap();
+        let line = &summary(&predictions)[0];
+        num_covered += usize::from(line[3] <= new_y && new_y <= line[5]);
+    }
+    num_covered as f64 / NUM_REPEATS as f64
+}
+
+/// Four standard errors, plus 0.004 for quantiles of 400 draws: fails by chance once in 16 000 seeds.
+#[test]
+fn intervals_cover_at_their_rate_and_a_wrong_scale_does_not() {
+    let error = 4.0 * (0.9 * 0.1 / NUM_REPEATS as f64).sqrt() + 0.004;
+    let covered = coverage("sigma2");
+    assert!((covered - 0.9).abs() < error, "{covered}");
+    // A variance taken for a scale, which is then twice as large.
+    let covered = coverage("sigma");
+    assert!((covered - 0.9).abs() > error, "{covered}");
+}
+
+/// Five standard errors: fails by chance once in two million seeds.
+#[test]
+fn the_mean_is_that_of_the_coefficients() {
+    let num_draws = 20_000;
+    let mut rng = rng::stream(5, 0);
+    let mut around = |centre: f64| -> Vec<f64> {
+        (0..num_draws)
+            .map(|_| centre + rng.random_range(-0.5..0.5))
+            .collect()
+    };
+    let columns = vec![
+        ("beta.1", around(3.0)),
+        ("beta.2", around(-1.0)),
+        ("sigma2", vec![0.25; num_draws]),
+    ];
+    let means: Vec<f64> = columns[..2]
+        .iter()
+        .map(|(_, values)| values.iter().sum::<f64>() / num_draws as f64)
+        .collect();
+    let x = array![[1.0, 0.0], [1.0, 4.0]];
+    let prediction = prediction(json!({"stan": "linear"}), columns, x);
+    for (line, x) in summary(&prediction.from_family(1).unwrap())
+        .iter()
+        .zip([0.0, 4.0])
+    {
+        let expected = means[0] + means[1] * x;
+        let error = 5.0 * 0.5 / (num_draws as f64).sqrt();
+        assert!((line[1] - expected).abs() < error, "{line:?} {expected}");
+    }
+}
+
+/// Shares are binomial; five standard errors each.
+#[test]
+fn each_family_draws_from_its_own_law() {
+    let num_draws = 20_000;
+    let columns = || {
+        vec![
+            ("beta.1", vec![1.0; num_draws]),
+            ("beta.2", vec![2.0; num_draws]),
+            ("sigma", vec![0.5; num_draws]),
+        ]
+    };
+    let below = |model: serde_json::Value, limit: f64| {
+        let prediction = prediction(model, columns(), array![[1.0, 3.0]]);
+        let predictions = prediction.from_family(3).unwrap();
+        let hits = predictions
+            .responses
+            .iter()
+            .filter(|draw| draw[0] < limit)
+            .count();
+        hits as f64 / num_draws as f64
+    };
+    let error = 5.0 * (0.25 / num_draws as f64).sqrt();
+    let quantile =
+        json!({"stan": "quantile", "family": {"name": "asymmetric_laplace", "tau": 0.2}});
+    assert!((below(quantile.clone(), 7.0) - 0.2).abs() < error);
+    // Above the quantile exp(-tau u / sigma) of the rest remains.
+    let expected = 1.0 - 0.8 * (-0.2f64 * 1.0 / 0.5).exp();
+    assert!((below(quantile, 8.0) - expected).abs() < error);
+    // P(t_4 < 2) = 0.94194.
+    let student = json!({"stan": "student_t", "family": {"name": "student_t", "nu": 4}});
+    assert!((below(student, 8.0) - 0.94194).abs() < error);
+    let stan = prediction(
+        json!({"stan": "mine.stan", "family": {"name": "stan"}}),
+        columns(),
+        array![[1.0, 3.0]],
+    );
+    let error = stan.from_family(1).err().unwrap().to_string();
+    assert!(
+        error.contains("add `int<lower=0> N_new; matrix[N_new, D] X_new;` to its data"),
+        "{error}"
+    );
+}
+
+#[test]
+fn every_draw_can_be_written() {
+    let columns = vec![
+        ("beta.1", vec![1.0, 2.0]),
+        ("beta.2", vec![0.0, 0.0]),
+        ("sigma", vec![0.0, 0.0]),
+    ];
+    let mut prediction = prediction(
+        json!({"stan": "linear"}),
+        columns,
+        array![[1.0, 3.0], [1.0, 4.0]],
+    );
+    prediction.rows.row_ids = Some(vec!["a".into(), "b".into()]);
+    let csv = prediction.from_family(1).unwrap().long_csv();
+    assert_eq!(
+        csv,
+        "row,id,chain,draw,y\n1,a,1,1,1\n1,a,1,2,2\n2,b,1,1,1\n2,b,1,2,2\n"
+    );
+}

@@ -1,0 +1,241 @@
+//! All chains of a fit: threads, random number streams, interruption.
+
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rand::RngCore;
+
+use super::initial::initial_values;
+use crate::config::{self, Config, Feedback, Metric, ResponseKind, Trajectory};
+use crate::data::Dataset;
+use crate::model::{
+    GaussianTheta, ModelError, Outputs, Pairs, StanModel, Standardised, ThetaGivenPi,
+};
+use crate::numerics::rng::{self, ChainRng};
+use crate::posterior::draws::{ChainHeader, ChainWriter, LINK_COLUMNS, SAMPLER_COLUMNS};
+use crate::sampler::chain::{
+    Chain, ChainError, ChainOutcome, ChainSettings, CollapsedMove, Links, Observer,
+};
+use crate::sampler::hmc::MetricKind;
+use crate::sampler::hmc::warmup::{AdaptationSettings, Sampling};
+use crate::sampler::links::{
+    ActiveSet, Checkerboard, Collapsed, Marginal, ModeSearch, Prior, Restart, Update,
+};
+
+/// The paper's T, in units of the number of rows, where a config leaves it open.
+const SWEEPS_PER_UPDATE: usize = 10;
+
+/// What all chains share.
+pub struct Run<'a> {
+    pub config: &'a Config,
+    pub data: &'a Dataset,
+    /// Of the data, one behind the other.
+    pub responses: &'a [f64],
+    pub model: &'a StanModel,
+    /// None where HMC moves in theta itself.
+    pub coordinates: Option<&'a Standardised>,
+    pub prior: &'a Prior,
+    pub output: &'a Path,
+    pub num_threads: usize,
+    /// Set by Ctrl-C; every chain ends after its current iteration.
+    pub stop: &'a AtomicBool,
+    pub observer: &'a dyn Observer,
+}
+
+impl Run<'_> {
+    /// Runs every chain, `num_threads` at a time. A chain's draws depend on the seed and its number alone.
+    pub fn chains(&self) -> Result<Vec<ChainOutcome>, ChainError> {
+        let num_chains = self.config.sampler.chains;
+        let next = AtomicUsize::new(1);
+        let outcomes = Mutex::new(Vec::with_capacity(num_chains));
+        std::thread::scope(|scope| {
+            for _ in 0..self.num_threads.clamp(1, num_chains) {
+                scope.spawn(|| {
+                    loop {
+                        let chain = next.fetch_add(1, Ordering::Relaxed);
+                        // A chain that never starts leaves no file, so that those that ran can be summarised.
+                        if chain > num_chains || self.stop.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        let outcome = self.chain(chain);
+                        if outcome.is_err() {
+                            self.stop.store(true, Ordering::Relaxed);
+                        }
+                        outcomes.lock().expect("no panics").push(outcome);
+                    }
+                });
+            }
+        });
+        let outcomes = outcomes.into_inner().expect("no panics");
+        let mut outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
+        outcomes.sort_by_key(|outcome: &ChainOutcome| outcome.chain);
+        Ok(outcomes)
+    }
+
+    fn chain(&self, id: usize) -> Result<ChainOutcome, ChainError> {
+        let mut rng = rng::stream(self.config.sampler.seed, id);
+        let mut stan_rng = self.model.rng(rng.next_u32())?;
+        let theta = initial_values(
+            self.model,
+            self.coordinates,
+            self.config,
+            self.data,
+            id,
+            &mut rng,
+            &mut stan_rng,
+        )?;
+        let mut links = self.links(&mut rng)?;
+        if let Some(links) = &mut links {
+            links.disperse(id, &theta, &mut rng)?;
+        }
+        let with_links = links.is_some();
+        let density =
+            ThetaGivenPi::new(self.model, self.responses).in_coordinates(self.coordinates);
+        let outputs = Outputs::new(self.model, stan_rng);
+        let collapsed = self.collapsed()?;
+        let chain = Chain::new(id, self.settings(), density, links, theta, outputs, rng)?
+            .with_collapsed(collapsed);
+        let columns = self.columns(with_links);
+        let row_numbers = with_links.then_some(self.data.row_numbers.as_slice());
+        let writer = ChainWriter::create(self.output, &self.header(id), &columns, row_numbers);
+        let writer = writer.map_err(|source| ChainError::Write {
+            chain: id,
+            path: self.output.to_path_buf(),
+            source,
+        })?;
+        chain.run(writer, self.stop, self.observer)
+    }
+
+    /// Step 2, where the config asks for one.
+    fn links(&self, rng: &mut ChainRng) -> Result<Option<Links<'_>>, ChainError> {
+        let num_rows = self.data.num_rows();
+        let update = match self.config.permutation.update {
+            config::Update::None => return Ok(None),
+            config::Update::ActiveSet => Update::ActiveSet(ActiveSet::default()),
+            config::Update::Mode => Update::Mode(ModeSearch::default()),
+            config::Update::Checkerboard { steps, restart } => {
+                let steps = steps.unwrap_or(SWEEPS_PER_UPDATE * num_rows) as u64;
+                let restart = match restart {
+                    config::Restart::Current => Restart::Current,
+                    config::Restart::Mode => Restart::Mode,
+                };
+                Update::Checkerboard(Checkerboard::new(steps, restart))
+            }
+        };
+        let pairs = self.pairs(rng.next_u32())?;
+        let links = Links::new(self.responses, self.prior, update, pairs);
+        Ok(Some(match self.config.permutation.feedback {
+            Feedback::Full => links,
+            Feedback::None => links.without_feedback(&self.log_marginal()),
+        }))
+    }
+
+    /// The log density of each row's responses under a fixed law of all of them.
+    fn log_marginal(&self) -> Vec<f64> {
+        let all = |allowed: fn(f64) -> bool| self.responses.iter().all(|&y| allowed(y));
+        let several = self.responses.len() > self.data.num_rows();
+        let law = match self.config.model.response_kind() {
+            _ if several => Marginal::Real,
+            ResponseKind::Count => Marginal::Count,
+            ResponseKind::ZeroOne => Marginal::ZeroOne,
+            ResponseKind::Positive => Marginal::Positive,
+            ResponseKind::Real if self.config.model.family() != config::Family::Stan => {
+                Marginal::Real
+            }
+            // A program of the user's own, of which only the responses tell.
+            ResponseKind::Real if all(|y| y == 0.0 || y == 1.0) => Marginal::ZeroOne,
+            ResponseKind::Real if all(|y| y >= 0.0 && y.fract() == 0.0) => Marginal::Count,
+            ResponseKind::Real => Marginal::Real,
+        };
+        law.log_density(self.responses, self.data.num_rows())
+    }
+
+    /// Joint moves of the links and theta, for programs whose theta can be integrated out and links that are sampled.
+    fn collapsed(&self) -> Result<Option<CollapsedMove>, ModelError> {
+        let (temperature, temperature_links) = self.config.temperature.at(self.data.num_rows());
+        let is_gaussian = self.config.model.family() == config::Family::Gaussian;
+        let is_active_set = self.config.permutation.update == config::Update::ActiveSet;
+        // Without feedback theta sees other rows than those of the surrogate.
+        let has_feedback = self.config.permutation.feedback == Feedback::Full;
+        let is_tempered_alike = temperature == temperature_links;
+        if !is_gaussian || !is_active_set || !has_feedback || !is_tempered_alike {
+            return Ok(None);
+        }
+        let x = self.data.x.view();
+        // Parameters are not generated: this seed is never used.
+        let mut outputs = Outputs::new(self.model, self.model.rng(0)?);
+        let places = GaussianTheta::of(self.model, x.ncols(), &mut outputs, self.responses)?;
+        let Some(places) = places else {
+            return Ok(None);
+        };
+        let kernel = Collapsed::new(x, self.responses, temperature, self.prior.space());
+        let num_warmup = self.config.sampler.warmup;
+        Ok(kernel.map(|kernel| CollapsedMove::new(kernel, places, num_warmup)))
+    }
+
+    fn pairs(&self, seed: u32) -> Result<Pairs<'_>, ModelError> {
+        let (_, temperature) = self.config.temperature.at(self.data.num_rows());
+        Pairs::new(
+            self.config.model.family(),
+            self.model,
+            Outputs::new(self.model, self.model.rng(seed)?),
+            self.data.x.view(),
+            self.responses,
+            temperature,
+        )
+    }
+
+    fn settings(&self) -> ChainSettings {
+        let sampler = &self.config.sampler;
+        ChainSettings {
+            adaptation: AdaptationSettings {
+                num_warmup: sampler.warmup,
+                target_accept: sampler.target_accept,
+                metric: match sampler.metric {
+                    Metric::Dense => MetricKind::Dense,
+                    Metric::Diagonal => MetricKind::Diagonal,
+                },
+                sampling: match sampler.trajectory {
+                    Trajectory::Nuts => Sampling::Nuts,
+                    Trajectory::Static => Sampling::Static,
+                },
+            },
+            num_draws: sampler.draws,
+            thin: sampler.thin,
+            max_depth: sampler.max_depth,
+        }
+    }
+
+    fn columns(&self, with_links: bool) -> Vec<String> {
+        let link_columns: &[&str] = if with_links { &LINK_COLUMNS } else { &[] };
+        let sampler = SAMPLER_COLUMNS.iter().chain(link_columns);
+        let outputs = self.model.output_names().iter().cloned();
+        sampler
+            .map(|name| name.to_string())
+            .chain(outputs)
+            .collect()
+    }
+
+    fn header(&self, chain: usize) -> ChainHeader {
+        let sampler = &self.config.sampler;
+        ChainHeader {
+            model: self.model.name().to_string(),
+            stan_version: self.model.stan_version(),
+            num_draws: sampler.draws,
+            num_warmup: sampler.warmup,
+            thin: sampler.thin,
+            target_accept: sampler.target_accept,
+            max_depth: sampler.max_depth as usize,
+            engine: match sampler.trajectory {
+                Trajectory::Nuts => "nuts",
+                Trajectory::Static => "static",
+            },
+            dense_metric: sampler.metric == Metric::Dense,
+            standardised: self.coordinates.is_some(),
+            seed: sampler.seed,
+            chain,
+            data_file: self.config.data.label(),
+        }
+    }
+}

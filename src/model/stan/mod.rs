@@ -1,0 +1,22 @@
+//! Stan on this machine: the toolchain, the compile cache, and what is shipped inside the binary.
+
+pub mod adopt;
+mod cache;
+mod compile;
+mod cxx;
+mod doctor;
+mod error;
+mod shipped;
+mod source;
+mod stanc;
+mod toolchain;
+mod wheel;
+
+pub use cache::Cache;
+pub use compile::{Compiled, Compiler};
+pub use doctor::{Check, doctor};
+pub use error::StanError;
+pub use shipped::{ShippedModel, shipped_model, shipped_names};
+pub use source::StanSource;
+pub use stanc::ProgramInfo;
+pub use toolchain::{BuildObserver, SilentBuild, Toolchain};

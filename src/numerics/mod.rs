@@ -1,0 +1,19 @@
+//! Numerics that know nothing of regression: linear algebra, special functions, order statistics, random number streams.
+
+pub(crate) mod cholesky;
+pub(crate) mod density;
+pub(crate) mod fft;
+pub(crate) mod gamma;
+pub(crate) mod qr;
+pub mod rng;
+pub(crate) mod special;
+pub(crate) mod spread;
+pub(crate) mod stats;
+
+pub(crate) use cholesky::invert;
+pub use density::{density, grid};
+pub use gamma::log_gamma;
+pub(crate) use qr::Qr;
+pub(crate) use special::{beta_cdf, beta_quantile, gamma_cdf, normal_quantile, student_t_quantile};
+pub(crate) use spread::Spread;
+pub use stats::{mad, mean, quantile, sd};

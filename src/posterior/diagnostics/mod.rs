@@ -1,0 +1,30 @@
+//! Convergence diagnostics and summaries of draws: R-hat, effective sample sizes, Monte Carlo errors and the findings on them.
+//!
+//! Definitions follow Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021), "Rank-normalization, folding, and localization",
+//! as computed by R posterior and ArviZ. A function of chains takes one slice of draws per chain, all of one length.
+
+mod chains;
+mod checks;
+mod energy;
+mod ess;
+mod finding;
+mod mcse;
+mod ranks;
+mod rhat;
+mod summary;
+mod summary_csv;
+mod summary_table;
+
+#[cfg(test)]
+mod reference;
+
+pub use checks::{ChainRecord, RunRecord, check};
+pub use energy::e_bfmi;
+pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
+pub use finding::{Finding, Names, Worst};
+pub(crate) use finding::{MAX_PRIOR_DEVIATION, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN};
+pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
+pub use rhat::r_hat;
+pub use summary::{SummaryRow, summarize};
+pub use summary_csv::{SummaryError, read_csv, write_csv};
+pub use summary_table::text_table;

@@ -1,0 +1,246 @@
+//! Writes one chain as CmdStan CSV while it is sampled, valid at every end: finished or interrupted.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::sampler::hmc::{Metric, MetricKind};
+
+/// The columns before the parameters. `lp__` first and the `__` endings are what readers go by.
+pub const SAMPLER_COLUMNS: [&str; 7] = [
+    "lp__",
+    "accept_stat__",
+    "stepsize__",
+    "treedepth__",
+    "n_leapfrog__",
+    "divergent__",
+    "energy__",
+];
+
+/// Behind them, where the links are updated.
+pub const LINK_COLUMNS: [&str; 4] = [
+    "n_moved__",
+    "mismatch_rate__",
+    "log_prior_pi__",
+    "accept_pi__",
+];
+
+/// What a chain's file says of itself before the first draw.
+#[derive(Debug, Clone)]
+pub struct ChainHeader {
+    pub model: String,
+    /// Dotted, as 2.35.0.
+    pub stan_version: String,
+    pub num_draws: usize,
+    pub num_warmup: usize,
+    pub thin: usize,
+    pub target_accept: f64,
+    pub max_depth: usize,
+    /// "nuts" or "static".
+    pub engine: &'static str,
+    pub dense_metric: bool,
+    /// Whether step size and metric are of standardised coordinates.
+    pub standardised: bool,
+    pub seed: u64,
+    pub chain: usize,
+    pub data_file: String,
+}
+
+pub struct CsvWriter {
+    out: BufWriter<File>,
+    /// Where the digits of `num_samples` stand, to be corrected when the chain ends early.
+    num_samples_at: u64,
+    num_samples_width: usize,
+    thin: usize,
+    dense_metric: bool,
+    num_draws: usize,
+    num_rows: usize,
+}
+
+impl CsvWriter {
+    pub fn create(path: &Path, header: &ChainHeader, columns: &[String]) -> io::Result<CsvWriter> {
+        let (before, after) = header.comments();
+        let mut out = BufWriter::new(File::create(path)?);
+        write!(out, "{before}{}{after}", header.num_draws)?;
+        writeln!(out, "{}", columns.join(","))?;
+        out.flush()?;
+        Ok(CsvWriter {
+            out,
+            num_samples_at: before.len() as u64,
+            num_samples_width: header.num_draws.to_string().len(),
+            thin: header.thin,
+            dense_metric: header.dense_metric,
+            num_draws: header.num_draws,
+            num_rows: 0,
+        })
+    }
+
+    /// Between warm-up and the first draw: what adaptation arrived at.
+    pub fn adaptation(&mut self, step_size: f64, metric: &Metric) -> io::Result<()> {
+        writeln!(self.out, "# Adaptation terminated")?;
+        writeln!(self.out, "# Step size = {}", format_float(step_size))?;
+        let (inverse, dim) = (metric.inverse(), metric.dim());
+        if !self.dense_metric {
+            writeln!(self.out, "# Diagonal elements of inverse mass matrix:")?;
+            writeln!(self.out, "# {}", join(inverse, ", "))?;
+            return self.out.flush();
+        }
+        writeln!(self.out, "# Elements of inverse mass matrix:")?;
+        for i in 0..dim {
+            // A short warm-up leaves a dense metric diagonal, but readers expect what the header announced.
+            let row: Vec<f64> = match metric.kind() {
+                MetricKind::Dense => inverse[i * dim..(i + 1) * dim].to_vec(),
+                MetricKind::Diagonal => (0..dim)
+                    .map(|j| if i == j { inverse[i] } else { 0.0 })
+                    .collect(),
+            };
+            writeln!(self.out, "# {}", join(&row, ", "))?;
+        }
+        self.out.flush()
+    }
+
+    pub fn row(&mut self, values: &[f64]) -> io::Result<()> {
+        writeln!(self.out, "{}", join(values, ","))?;
+        self.num_rows += 1;
+        Ok(())
+    }
+
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    /// Ends the file. Readers insist on as many rows as the header promises, so an early end corrects the promise.
+    pub fn finish(mut self, warmup: Duration, sampling: Duration) -> io::Result<()> {
+        let (warmup, sampling) = (warmup.as_secs_f64(), sampling.as_secs_f64());
+        writeln!(self.out, "# ")?;
+        writeln!(self.out, "#  Elapsed Time: {warmup:.3} seconds (Warm-up)")?;
+        writeln!(
+            self.out,
+            "#                {sampling:.3} seconds (Sampling)"
+        )?;
+        let total = warmup + sampling;
+        writeln!(self.out, "#                {total:.3} seconds (Total)")?;
+        writeln!(self.out, "# ")?;
+        self.out.flush()?;
+        if self.num_rows < self.num_draws.div_ceil(self.thin) {
+            let width = self.num_samples_width;
+            self.out.seek(SeekFrom::Start(self.num_samples_at))?;
+            write!(self.out, "{:<width$}", self.num_rows * self.thin)?;
+            self.out.flush()?;
+        }
+        Ok(())
+    }
+}
+
+impl ChainHeader {
+    /// The comment lines, split where the number of draws stands.
+    fn comments(&self) -> (String, String) {
+        let mut version = self.stan_version.split('.').chain(["0"; 3]);
+        let [major, minor, patch] = std::array::from_fn(|_| version.next().unwrap_or("0"));
+        let before = format!(
+            "# stan_version_major = {major}\n\
+             # stan_version_minor = {minor}\n\
+             # stan_version_patch = {patch}\n\
+             # model = {}\n\
+             # unshuffle_version = {}\n\
+             {}\
+             # method = sample\n\
+             #   sample\n\
+             #     num_samples = ",
+            self.model,
+            env!("CARGO_PKG_VERSION"),
+            if self.standardised {
+                "# unshuffle_coordinates = standardised (step size and metric are of the coefficients of centred and scaled predictors)\n"
+            } else {
+                ""
+            },
+        );
+        let metric = if self.dense_metric {
+            "dense_e"
+        } else {
+            "diag_e"
+        };
+        let engine = self.engine;
+        let after = format!(
+            "\n\
+             #     num_warmup = {}\n\
+             #     save_warmup = 0\n\
+             #     thin = {}\n\
+             #     adapt\n\
+             #       engaged = 1\n\
+             #       gamma = 0.05\n\
+             #       delta = {}\n\
+             #       kappa = 0.75\n\
+             #       t0 = 10\n\
+             #       init_buffer = 75\n\
+             #       term_buffer = 50\n\
+             #       window = 25\n\
+             #     algorithm = hmc\n\
+             #       hmc\n\
+             #         engine = {engine}\n\
+             #           {engine}\n\
+             #             max_depth = {}\n\
+             #         metric = {metric}\n\
+             #         stepsize = 1\n\
+             #         stepsize_jitter = 0\n\
+             #     num_chains = 1\n\
+             # id = {}\n\
+             # data\n\
+             #   file = {}\n\
+             # random\n\
+             #   seed = {}\n",
+            self.num_warmup,
+            self.thin,
+            format_float(self.target_accept),
+            self.max_depth,
+            self.chain,
+            self.data_file,
+            self.seed,
+        );
+        (before, after)
+    }
+}
+
+fn join(values: &[f64], separator: &str) -> String {
+    let mut text = String::with_capacity(values.len() * 20);
+    for (k, value) in values.iter().enumerate() {
+        if k > 0 {
+            text.push_str(separator);
+        }
+        text.push_str(&format_float(*value));
+    }
+    text
+}
+
+/// The shortest digits that read back as the same number; `nan`, `inf`, `-inf` as Stan writes them.
+pub fn format_float(value: f64) -> String {
+    if value.is_nan() {
+        return "nan".into();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf" } else { "-inf" }.into();
+    }
+    let text = format!("{value:?}");
+    match text.strip_suffix(".0") {
+        Some(whole) => whole.to_string(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_are_short_and_read_back_exactly() {
+        assert_eq!(format_float(1.0), "1");
+        assert_eq!(format_float(0.1 + 0.2), "0.30000000000000004");
+        assert_eq!(format_float(1e-300), "1e-300");
+        assert_eq!(format_float(f64::NEG_INFINITY), "-inf");
+        assert_eq!(format_float(f64::NAN), "nan");
+        for value in [std::f64::consts::PI, -2.5e17, 5e-324, f64::MAX] {
+            assert_eq!(format_float(value).parse::<f64>().unwrap(), value);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The links of each draw: moved rows only, numbered as in the user's file.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use super::DrawsError;
+use crate::sampler::links::Permutation;
+
+const HEADER: &str = "draw,row,linked_to";
+
+pub struct LinksWriter {
+    out: BufWriter<File>,
+    row_numbers: Vec<usize>,
+}
+
+impl LinksWriter {
+    /// `row_numbers` are those of the user's file, by the row's place in the data.
+    pub fn create(path: &Path, row_numbers: &[usize]) -> io::Result<LinksWriter> {
+        let mut out = BufWriter::new(File::create(path)?);
+        writeln!(out, "{HEADER}")?;
+        Ok(LinksWriter {
+            out,
+            row_numbers: row_numbers.to_vec(),
+        })
+    }
+
+    /// `draw` counts from 1.
+    pub fn draw(&mut self, draw: usize, pi: &Permutation) -> io::Result<()> {
+        let mut moved = pi.moved().to_vec();
+        moved.sort_unstable();
+        for row in moved {
+            let [own, other] = [row, pi.column_of(row)].map(|place| self.row_numbers[place]);
+            writeln!(self.out, "{draw},{own},{other}")?;
+        }
+        Ok(())
+    }
+
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// One moved row of one draw; draws count from 1, rows are numbered as in the user's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MovedRow {
+    pub draw: usize,
+    pub row: usize,
+    pub linked_to: usize,
+}
+
+pub fn read_links(path: &Path) -> Result<Vec<MovedRow>, DrawsError> {
+    let text = fs::read_to_string(path).map_err(|source| DrawsError::Read {
+        path: path.to_path_buf(),
+        source,
+    })?;
+    let malformed = |line: usize, what: &str| DrawsError::Malformed {
+        path: path.to_path_buf(),
+        line,
+        what: what.to_string(),
+    };
+    let mut lines = text.lines().enumerate();
+    if lines.next().map(|(_, line)| line) != Some(HEADER) {
+        return Err(malformed(1, "the header is not `draw,row,linked_to`"));
+    }
+    lines
+        .map(|(number, line)| {
+            let mut fields = line.split(',').map(|field| field.parse::<usize>().ok());
+            match [fields.next(), fields.next(), fields.next(), fields.next()] {
+                [
+                    Some(Some(draw)),
+                    Some(Some(row)),
+                    Some(Some(linked_to)),
+                    None,
+                ] => Ok(MovedRow {
+                    draw,
+                    row,
+                    linked_to,
+                }),
+                _ => Err(malformed(number + 1, "it is not three whole numbers")),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,80 @@
+//! The two files of a chain: its draws, and the links of each draw where they are updated.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::links_csv::LinksWriter;
+use super::{ChainHeader, CsvWriter};
+use crate::sampler::hmc::Metric;
+use crate::sampler::links::Permutation;
+
+/// A reader never waits longer than this to see new rows.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
+
+pub struct ChainWriter {
+    path: PathBuf,
+    draws: CsvWriter,
+    links_path: Option<PathBuf>,
+    links: Option<LinksWriter>,
+    num_draws: usize,
+    flushed: Instant,
+}
+
+impl ChainWriter {
+    /// `row_numbers` of the user's file where links are updated, else None.
+    pub fn create(
+        folder: &Path,
+        header: &ChainHeader,
+        columns: &[String],
+        row_numbers: Option<&[usize]>,
+    ) -> io::Result<ChainWriter> {
+        let chain = header.chain;
+        let path = folder.join(format!("draws_{chain}.csv"));
+        let links_path = row_numbers.map(|_| folder.join(format!("links_{chain}.csv")));
+        let links = links_path.as_deref().zip(row_numbers);
+        let links = links.map(|(path, numbers)| LinksWriter::create(path, numbers));
+        Ok(ChainWriter {
+            draws: CsvWriter::create(&path, header, columns)?,
+            links: links.transpose()?,
+            path,
+            links_path,
+            num_draws: 0,
+            flushed: Instant::now(),
+        })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn adaptation(&mut self, step_size: f64, metric: &Metric) -> io::Result<()> {
+        self.draws.adaptation(step_size, metric)
+    }
+
+    pub fn draw(&mut self, row: &[f64], links: Option<&Permutation>) -> io::Result<()> {
+        self.num_draws += 1;
+        self.draws.row(row)?;
+        if let (Some(writer), Some(links)) = (&mut self.links, links) {
+            writer.draw(self.num_draws, links)?;
+        }
+        if self.flushed.elapsed() >= FLUSH_EVERY {
+            self.draws.flush()?;
+            self.links.as_mut().map_or(Ok(()), LinksWriter::flush)?;
+            self.flushed = Instant::now();
+        }
+        Ok(())
+    }
+
+    pub fn finish(mut self, warmup: Duration, sampling: Duration) -> io::Result<()> {
+        self.links.as_mut().map_or(Ok(()), LinksWriter::flush)?;
+        self.draws.finish(warmup, sampling)?;
+        if self.num_draws == 0 {
+            // Readers refuse a chain without draws, and with it all the others.
+            fs::remove_file(&self.path)?;
+            self.links_path.map_or(Ok(()), fs::remove_file)?;
+        }
+        Ok(())
+    }
+}

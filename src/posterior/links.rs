@@ -1,0 +1,228 @@
+//! What the draws say of each row's link: P(moved), likely partners, the posterior mean of the permutation matrix.
+
+mod files;
+mod row_numbers;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::posterior::diagnostics::{Finding, Worst, ess_mean};
+use crate::posterior::draws::{ChainDraws, DrawsError, MovedRow, read_links};
+
+pub use row_numbers::RowNumbers;
+
+/// A smaller difference between chains in one row's P(moved) is not worth a word...
+const DISAGREEMENT: f64 = 0.1;
+/// ...and a larger one must exceed this many standard errors: a large file has many rows to be unlucky with.
+const STANDARD_ERRORS: f64 = 5.0;
+
+/// Counts over all saved draws. Rows and columns are places in the data set here, numbers of the user's file in files.
+#[derive(Debug, Clone)]
+pub struct LinksSummary {
+    rows: RowNumbers,
+    num_draws: usize,
+    /// For each row: how often it was linked to each other row.
+    partners: Vec<BTreeMap<usize, usize>>,
+    /// For each chain and row: the draws in which it was moved.
+    moved_draws: Vec<Vec<Vec<usize>>>,
+    chain_lengths: Vec<usize>,
+}
+
+/// One row's posterior, as in rows.csv.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowLinks {
+    pub p_moved: f64,
+    /// Rows of X with their probabilities, the row's own included, most probable first.
+    pub partners: Vec<(usize, f64)>,
+}
+
+impl LinksSummary {
+    /// None where the fit has no draws, or no links files because every link stayed as it was.
+    pub fn read(
+        folder: &Path,
+        chains: &[ChainDraws],
+        rows: RowNumbers,
+    ) -> Result<Option<LinksSummary>, DrawsError> {
+        if chains.is_empty() {
+            return Ok(None);
+        }
+        let mut links = Vec::with_capacity(chains.len());
+        for chain in chains {
+            let path = folder.join(format!("links_{}.csv", chain.chain));
+            if !path.exists() {
+                return Ok(None);
+            }
+            let moved = read_links(&path)?;
+            for (index, link) in moved.iter().enumerate() {
+                let mut ends = [link.row, link.linked_to].into_iter();
+                if let Some(unknown) = ends.find(|number| rows.place(*number).is_none()) {
+                    let what = format!(
+                        "row {unknown} is not among the {} rows of the data",
+                        rows.num_rows()
+                    );
+                    // Below the header, counted from 1.
+                    let line = index + 2;
+                    return Err(DrawsError::Malformed { path, line, what });
+                }
+            }
+            links.push((chain.num_draws(), moved));
+        }
+        Ok(Some(LinksSummary::count(&links, rows)))
+    }
+
+    /// From saved files alone: rows.csv has one line for each row of the data.
+    pub fn read_saved(
+        folder: &Path,
+        chains: &[ChainDraws],
+    ) -> Result<Option<LinksSummary>, DrawsError> {
+        let path = folder.join("rows.csv");
+        if !path.exists() {
+            return Ok(None);
+        }
+        LinksSummary::read(folder, chains, RowNumbers::read(&path)?)
+    }
+
+    /// `links` are draws and moved rows of each chain; every number is one of `rows`.
+    pub(crate) fn count(links: &[(usize, Vec<MovedRow>)], rows: RowNumbers) -> LinksSummary {
+        let place = |number: usize| rows.place(number).expect("checked when read");
+        let mut partners = vec![BTreeMap::new(); rows.num_rows()];
+        let mut moved_draws = vec![vec![Vec::new(); rows.num_rows()]; links.len()];
+        for (moved_draws, (num_draws, moved)) in moved_draws.iter_mut().zip(links) {
+            // A killed process may have written the links of a draw that its other file lacks.
+            for link in moved.iter().filter(|link| link.draw <= *num_draws) {
+                let row = place(link.row);
+                *partners[row].entry(place(link.linked_to)).or_insert(0) += 1;
+                moved_draws[row].push(link.draw - 1);
+            }
+        }
+        LinksSummary {
+            num_draws: links.iter().map(|(num_draws, _)| num_draws).sum(),
+            partners,
+            moved_draws,
+            chain_lengths: links.iter().map(|(num_draws, _)| *num_draws).collect(),
+            rows,
+        }
+    }
+
+    pub fn num_rows(&self) -> usize {
+        self.partners.len()
+    }
+
+    pub fn row(&self, row: usize) -> RowLinks {
+        let total = self.num_draws.max(1) as f64;
+        let others = &self.partners[row];
+        let num_moved: usize = others.values().sum();
+        let mut partners: Vec<(usize, f64)> = others
+            .iter()
+            .map(|(column, count)| (*column, *count as f64 / total))
+            .chain([(row, (self.num_draws - num_moved) as f64 / total)])
+            .filter(|(_, probability)| *probability > 0.0)
+            .collect();
+        partners.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        RowLinks {
+            p_moved: num_moved as f64 / total,
+            partners,
+        }
+    }
+
+    /// P(moved) of one row in each chain; not a number for a chain without draws.
+    pub fn share_by_chain(&self, row: usize) -> Vec<f64> {
+        let chains = self.moved_draws.iter().zip(&self.chain_lengths);
+        chains
+            .map(|(moved, length)| moved[row].len() as f64 / *length as f64)
+            .collect()
+    }
+
+    /// Rows on which the chains disagree: P(moved) differs, and by more than their own mixing explains.
+    pub fn findings(&self) -> Option<Finding> {
+        let shortest = self.chain_lengths.iter().copied().min().unwrap_or(0);
+        if shortest < 4 || self.chain_lengths.len() < 2 {
+            return None;
+        }
+        let differing = (0..self.num_rows()).filter_map(|row| {
+            let shares = self.share_by_chain(row);
+            let share = |chain: usize| shares[chain];
+            let chains = 0..self.chain_lengths.len();
+            let low = chains
+                .clone()
+                .min_by(|a, b| share(*a).total_cmp(&share(*b)))?;
+            let high = chains.max_by(|a, b| share(*a).total_cmp(&share(*b)))?;
+            let difference = share(high) - share(low);
+            if difference <= DISAGREEMENT {
+                return None;
+            }
+            let ess = |chain: usize| ess_mean(&[&self.indicator(chain, row)]);
+            // A chain that never changed its mind has no ESS of its own.
+            let least = [low, high]
+                .into_iter()
+                .filter_map(ess)
+                .fold(shortest as f64, f64::min);
+            let pooled = (share(low) + share(high)) / 2.0;
+            let standard_error = (pooled * (1.0 - pooled) * 2.0 / least).sqrt();
+            let disagree = difference > STANDARD_ERRORS * standard_error;
+            disagree.then(|| (format!("row {}", self.rows.number(row)), difference))
+        });
+        Worst::above(DISAGREEMENT, differing.collect::<Vec<_>>()).map(Finding::LinksDisagree)
+    }
+
+    /// 1 in the draws of `chain` in which `row` was moved, else 0.
+    fn indicator(&self, chain: usize, row: usize) -> Vec<f64> {
+        let mut indicator = vec![0.0; self.chain_lengths[chain]];
+        for draw in &self.moved_draws[chain][row] {
+            indicator[*draw] = 1.0;
+        }
+        indicator
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(draw: usize, row: usize, linked_to: usize) -> MovedRow {
+        MovedRow {
+            draw,
+            row,
+            linked_to,
+        }
+    }
+
+    #[test]
+    fn counts_partners_and_moves() {
+        let chains = [
+            (
+                2,
+                vec![
+                    moved(1, 1, 2),
+                    moved(1, 2, 1),
+                    moved(2, 1, 3),
+                    moved(2, 3, 1),
+                ],
+            ),
+            (2, vec![moved(2, 1, 2), moved(2, 2, 1)]),
+        ];
+        let summary = LinksSummary::count(&chains, RowNumbers::new(&[1, 2, 3]));
+        let first = summary.row(0);
+        assert_eq!(first.p_moved, 0.75);
+        assert_eq!(first.partners, [(1, 0.5), (0, 0.25), (2, 0.25)]);
+        assert_eq!(summary.share_by_chain(0), [1.0, 0.5]);
+    }
+
+    #[test]
+    fn chains_that_disagree_on_a_row_are_found() {
+        let always = (1..=100)
+            .flat_map(|d| [moved(d, 1, 2), moved(d, 2, 1)])
+            .collect();
+        let never = Vec::new();
+        let numbers = RowNumbers::new(&[1, 2, 3]);
+        let summary = LinksSummary::count(&[(100, always), (100, never)], numbers.clone());
+        let finding = summary.findings().unwrap().to_string();
+        assert!(finding.contains("row 1 (1.00), row 2 (1.00)"), "{finding}");
+        let same: Vec<MovedRow> = (1..=100)
+            .filter(|d| d % 3 == 0)
+            .flat_map(|d| [moved(d, 1, 2), moved(d, 2, 1)])
+            .collect();
+        let summary = LinksSummary::count(&[(100, same.clone()), (100, same)], numbers);
+        assert_eq!(summary.findings(), None);
+    }
+}

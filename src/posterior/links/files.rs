@@ -1,0 +1,251 @@
+//! rows.csv and pi_mean.csv.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::LinksSummary;
+use crate::data::Dataset;
+use crate::posterior::draws::{DrawsError, format_float};
+
+/// Partners listed in rows.csv, the best one included.
+const NUM_PARTNERS: usize = 3;
+
+/// What a column of rows.csv says of each row, given its place.
+type Column<'a> = (&'static str, Box<dyn Fn(usize) -> String + 'a>);
+
+impl LinksSummary {
+    /// Writes rows.csv and pi_mean.csv. `fitted` is what the predictors of each row predict, where the program has coefficients.
+    pub fn write(
+        &self,
+        folder: &Path,
+        data: &Dataset,
+        fitted: Option<&[f64]>,
+    ) -> Result<(), DrawsError> {
+        let write = |name: &str, text: io::Result<Vec<u8>>| {
+            let path = folder.join(name);
+            text.and_then(|text| fs::write(&path, text))
+                .map_err(|source| DrawsError::Write { path, source })
+        };
+        write("rows.csv", self.rows_csv(data, fitted))?;
+        write("pi_mean.csv", self.pi_mean_csv())
+    }
+
+    fn rows_csv(&self, data: &Dataset, fitted: Option<&[f64]>) -> io::Result<Vec<u8>> {
+        let known = known_columns(data);
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut header = vec!["row".to_string()];
+        header.extend(known.iter().map(|(name, _)| name.to_string()));
+        header.extend(["p_moved", "p_right", "best_link", "p_best"].map(String::from));
+        for k in 2..=NUM_PARTNERS {
+            header.extend([format!("link_{k}"), format!("p_{k}")]);
+        }
+        header.push("response".into());
+        header.extend(
+            fitted
+                .map(|_| ["fitted".into(), "fitted_best".into()])
+                .into_iter()
+                .flatten(),
+        );
+        writer.write_record(&header)?;
+        for row in 0..self.num_rows() {
+            let links = self.row(row);
+            let mut record = vec![self.rows.number(row).to_string()];
+            record.extend(known.iter().map(|(_, value)| value(row)));
+            record.push(format_float(links.p_moved));
+            record.push(format_float(1.0 - links.p_moved));
+            for k in 0..NUM_PARTNERS {
+                match links.partners.get(k) {
+                    Some((column, p)) => {
+                        record.extend([self.rows.number(*column).to_string(), format_float(*p)])
+                    }
+                    None => record.extend([String::new(), String::new()]),
+                }
+            }
+            record.push(format_float(data.response[row]));
+            if let Some(fitted) = fitted {
+                let best = links.partners.first().map_or(row, |(column, _)| *column);
+                record.extend([row, best].map(|place| format_float(fitted[place])));
+            }
+            writer.write_record(&record)?;
+        }
+        writer.into_inner().map_err(|error| error.into_error())
+    }
+
+    fn pi_mean_csv(&self) -> io::Result<Vec<u8>> {
+        let mut out = Vec::new();
+        writeln!(out, "row,column,probability")?;
+        for row in 0..self.num_rows() {
+            let mut partners = self.row(row).partners;
+            partners.sort_by_key(|(column, _)| *column);
+            for (column, probability) in partners {
+                let numbers = [row, column].map(|place| self.rows.number(place));
+                let probability = format_float(probability);
+                writeln!(out, "{},{},{probability}", numbers[0], numbers[1])?;
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// What was known of the rows before the fit, as far as the data have it.
+fn known_columns(data: &Dataset) -> Vec<Column<'_>> {
+    let mut columns: Vec<Column> = Vec::new();
+    if let Some(ids) = &data.row_ids {
+        columns.push(("id", Box::new(|row| ids[row].clone())));
+    }
+    if let Some(blocks) = &data.blocks {
+        let label = |row: usize| blocks.labels[blocks.of_row[row]].clone();
+        columns.push(("block", Box::new(label)));
+    }
+    if let Some(safe) = &data.safe {
+        columns.push(("safe", Box::new(|row| safe[row].to_string())));
+    }
+    if let Some(probability) = &data.match_probability {
+        let shown = |row: usize| format_float(probability[row]);
+        columns.push(("match_probability", Box::new(shown)));
+    }
+    if let Some(numbers) = num_candidates(data) {
+        let shown = move |row: usize| numbers[row].to_string();
+        columns.push(("num_candidates", Box::new(shown)));
+    }
+    columns
+}
+
+/// For each row the number of other places where it may belong; None where any place is one.
+fn num_candidates(data: &Dataset) -> Option<Vec<usize>> {
+    let candidates = data.candidates.as_ref()?;
+    let mut numbers = vec![0; data.num_rows()];
+    for candidate in candidates {
+        numbers[candidate.row] += 1;
+    }
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::*;
+    use crate::data::{Blocks, Candidate};
+    use crate::posterior::draws::{ChainDraws, LinksWriter, MovedRow};
+    use crate::posterior::links::RowNumbers;
+    use crate::sampler::links::Permutation;
+
+    fn data(row_numbers: &[usize]) -> Dataset {
+        let num_rows = row_numbers.len();
+        let response = (0..num_rows).map(|k| k as f64 + 0.5).collect();
+        Dataset {
+            row_numbers: row_numbers.to_vec(),
+            ..Dataset::new(vec!["x".into()], Array2::zeros((num_rows, 1)), response)
+        }
+    }
+
+    fn text(bytes: io::Result<Vec<u8>>) -> String {
+        String::from_utf8(bytes.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn rows_and_the_mean_matrix_are_written_as_counted() {
+        let moved = |draw, row, linked_to| MovedRow {
+            draw,
+            row,
+            linked_to,
+        };
+        let first = vec![
+            moved(1, 1, 2),
+            moved(1, 2, 1),
+            moved(2, 1, 3),
+            moved(2, 3, 1),
+        ];
+        let chains = [(2, first), (2, vec![moved(2, 1, 2), moved(2, 2, 1)])];
+        let data = data(&[1, 2, 3]);
+        let summary = LinksSummary::count(&chains, RowNumbers::new(&data.row_numbers));
+        let rows = text(summary.rows_csv(&data, Some(&[10.0, 11.0, 12.0])));
+        let lines: Vec<&str> = rows.lines().take(2).collect();
+        assert_eq!(
+            lines,
+            [
+                "row,p_moved,p_right,best_link,p_best,link_2,p_2,link_3,p_3,response,fitted,fitted_best",
+                "1,0.75,0.25,2,0.5,1,0.25,3,0.25,0.5,10,11"
+            ]
+        );
+        let mean = text(summary.pi_mean_csv());
+        assert_eq!(
+            mean.lines().filter(|line| line.starts_with("2,")).count(),
+            2
+        );
+    }
+
+    #[test]
+    fn row_numbers_of_a_file_with_dropped_rows_go_out_and_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = data(&[2, 5, 6, 9]);
+        // The first row of the data belongs to the third, and back: rows 2 and 6 of the file.
+        let pi = Permutation::from_vec(vec![2, 1, 0, 3]).unwrap();
+        let path = folder.path().join("links_1.csv");
+        let mut writer = LinksWriter::create(&path, &data.row_numbers).unwrap();
+        writer.draw(1, &pi).unwrap();
+        writer.flush().unwrap();
+        let saved = fs::read_to_string(&path).unwrap();
+        assert_eq!(saved, "draw,row,linked_to\n1,2,6\n1,6,2\n");
+        let chain = ChainDraws {
+            chain: 1,
+            names: vec!["lp__".into()],
+            columns: vec![vec![0.0]],
+            ..ChainDraws::default()
+        };
+        let chains = [chain];
+        let numbers = RowNumbers::new(&data.row_numbers);
+        let summary = LinksSummary::read(folder.path(), &chains, numbers);
+        let summary = summary.unwrap().unwrap();
+        assert_eq!(summary.row(0).partners, [(2, 1.0)]);
+        summary.write(folder.path(), &data, None).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+        let rows = read("rows.csv");
+        assert_eq!(rows.lines().nth(1), Some("2,1,0,6,1,,,,,0.5"));
+        assert_eq!(rows.lines().nth(2), Some("5,0,1,5,1,,,,,1.5"));
+        assert_eq!(
+            read("pi_mean.csv"),
+            "row,column,probability\n2,6,1\n5,5,1\n6,2,1\n9,9,1\n"
+        );
+        let again = LinksSummary::read_saved(folder.path(), &chains);
+        assert_eq!(again.unwrap().unwrap().row(2).partners, [(0, 1.0)]);
+
+        fs::write(&path, "draw,row,linked_to\n1,2,6\n1,6,3\n").unwrap();
+        let error = LinksSummary::read_saved(folder.path(), &chains).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .ends_with("links_1.csv, line 3: row 3 is not among the 4 rows of the data"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_was_known_stands_behind_the_id() {
+        let mut data = data(&[1, 2, 3]);
+        data.row_ids = Some(["a", "b", "c"].map(String::from).to_vec());
+        data.blocks = Some(Blocks {
+            of_row: vec![0, 1, 0],
+            labels: vec!["north, east".into(), "south".into()],
+        });
+        data.safe = Some(vec![false, true, false]);
+        data.match_probability = Some(vec![0.9, 1.0, 0.25]);
+        let candidate = |row, partner| Candidate {
+            row,
+            partner,
+            weight: 1.0,
+        };
+        data.candidates = Some(vec![candidate(0, 2), candidate(2, 0), candidate(0, 1)]);
+        let summary = LinksSummary::count(&[(1, Vec::new())], RowNumbers::new(&[1, 2, 3]));
+        let rows = text(summary.rows_csv(&data, None));
+        let lines: Vec<&str> = rows.lines().collect();
+        assert!(
+            lines[0].starts_with("row,id,block,safe,match_probability,num_candidates,p_moved"),
+            "{rows}"
+        );
+        assert!(lines[1].starts_with("1,a,\"north, east\",false,0.9,2,0,1,1,1"));
+        assert!(lines[2].starts_with("2,b,south,true,1,0,0,1,2,1"));
+    }
+}

@@ -1,0 +1,114 @@
+//! The kernel: one Hamiltonian transition, by NUTS or with static trajectories.
+
+use rand::Rng;
+
+use super::leapfrog::Dynamics;
+use super::metric::Metric;
+use super::nuts::Nuts;
+use super::state::State;
+use super::static_hmc::StaticHmc;
+use super::step_size::find_step_size;
+use super::target::MovingTarget;
+use crate::sampler::hmc::{EvalError, LogDensity};
+
+/// What happened in one transition, under the names of CmdStan's sampler columns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepInfo {
+    /// Mean Metropolis acceptance probability over the trajectory (static: of its end point).
+    pub accept_stat: f64,
+    pub step_size: f64,
+    /// Doublings of the trajectory; 0 for static trajectories.
+    pub tree_depth: u32,
+    pub num_leapfrog: u32,
+    /// The energy error passed 1000, or the target had no finite value on the way.
+    pub divergent: bool,
+    /// H at the accepted point.
+    pub energy: f64,
+    pub log_density: f64,
+}
+
+/// A transition kernel that leaves the target invariant for any step size and metric.
+#[derive(Debug)]
+pub struct Kernel {
+    dynamics: Dynamics,
+    trajectory: Trajectory,
+}
+
+#[derive(Debug)]
+enum Trajectory {
+    Nuts(Box<Nuts>),
+    Static(StaticHmc),
+}
+
+impl Kernel {
+    /// NUTS with M = I and a step size of 1.
+    pub fn nuts(dim: usize, max_depth: u32) -> Self {
+        Self {
+            dynamics: Dynamics {
+                metric: Metric::unit(dim),
+                step_size: 1.0,
+            },
+            trajectory: Trajectory::Nuts(Box::new(Nuts::new(dim, max_depth))),
+        }
+    }
+
+    /// From here on static trajectories of this mean time, with the same step size and metric.
+    pub fn make_static(&mut self, integration_time: f64) {
+        let dim = self.dynamics.metric.dim();
+        self.trajectory = Trajectory::Static(StaticHmc::new(dim, integration_time));
+    }
+
+    /// Moves `state` once. A rejected evaluation is a divergence; only `Fatal` is an error.
+    ///
+    /// # Panics
+    /// Where the target changed and `state` was not refreshed since.
+    pub fn step<T: LogDensity, R: Rng + ?Sized>(
+        &mut self,
+        target: &mut MovingTarget<T>,
+        state: &mut State,
+        rng: &mut R,
+    ) -> Result<StepInfo, EvalError> {
+        state.assert_fresh(target);
+        match &mut self.trajectory {
+            Trajectory::Nuts(nuts) => nuts.transition(&self.dynamics, target, state, rng),
+            Trajectory::Static(hmc) => hmc.transition(&self.dynamics, target, state, rng),
+        }
+    }
+
+    pub fn step_size(&self) -> f64 {
+        self.dynamics.step_size
+    }
+
+    pub fn set_step_size(&mut self, step_size: f64) {
+        assert!(
+            step_size.is_finite() && step_size > 0.0,
+            "the step size must be positive and finite"
+        );
+        self.dynamics.step_size = step_size;
+    }
+
+    /// Sets the step size by Stan's heuristic, starting from the present one.
+    pub fn find_step_size<T: LogDensity, R: Rng + ?Sized>(
+        &mut self,
+        target: &mut MovingTarget<T>,
+        state: &State,
+        rng: &mut R,
+    ) -> Result<(), EvalError> {
+        state.assert_fresh(target);
+        self.dynamics.step_size = find_step_size(&self.dynamics, target, state, rng)?;
+        Ok(())
+    }
+
+    pub fn metric(&self) -> &Metric {
+        &self.dynamics.metric
+    }
+
+    pub fn set_metric(&mut self, metric: Metric) {
+        assert_eq!(
+            metric.dim(),
+            self.dynamics.metric.dim(),
+            "metric and target differ"
+        );
+        self.dynamics.metric = metric;
+    }
+}

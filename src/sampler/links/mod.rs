@@ -1,0 +1,52 @@
+//! Step 2 of the sampler: which response belongs to which row of predictors, given the parameters.
+//!
+//! Notation: `y[i]` belongs to `X[pi(i)]`; `l(i, j)` is the tempered log density of `y[i]` given
+//! `X[j]`; `d` is the number of rows with `pi(i) != i` and `M` their set; `g[d]` is the log prior. [`LinkSpace`] says
+//! which permutations are possible: rows move inside their groups.
+
+mod acceptance;
+mod active_set;
+mod alias;
+mod assignment;
+mod checkerboard;
+mod collapsed;
+mod columns;
+mod components;
+mod family;
+mod marginal;
+mod moved_groups;
+mod pair;
+#[allow(clippy::module_inception)]
+mod permutation;
+mod prior;
+mod rate;
+mod rate_prior;
+mod row_mixture;
+mod rows;
+mod space;
+mod start;
+mod update;
+mod walk;
+
+#[cfg(test)]
+mod collapsed_exactness;
+#[cfg(test)]
+mod exactness;
+#[cfg(test)]
+mod mixing;
+#[cfg(test)]
+mod structured;
+
+pub use active_set::ActiveSet;
+pub use assignment::{Mode, ModeSearch};
+pub use checkerboard::{Checkerboard, Restart};
+pub use collapsed::Collapsed;
+pub use family::{Family, FamilyLogLik};
+pub use marginal::Marginal;
+pub use pair::{DenseLogLik, Locations, PairLogLik};
+pub use permutation::{Permutation, PermutationError};
+pub use prior::{Prior, PriorKind};
+pub use rate_prior::RatePrior;
+pub use row_mixture::{LinksGivenMoved, RowMixture};
+pub use space::{LinkFacts, LinkSpace};
+pub use update::{Move, MoveCount, Update, UpdateInfo};

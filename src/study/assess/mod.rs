@@ -1,0 +1,78 @@
+//! Is a file suitable? What it is like, trials with planted wrong links, and one recommendation.
+
+mod advice;
+mod description;
+mod table;
+mod trial;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use thiserror::Error;
+
+pub use advice::{Advice, Decision};
+pub use description::{Description, Residuals};
+pub use trial::{METHODS, SHARES, Trial, Trials, check};
+
+use crate::fit::FitError;
+use crate::study::simulate::SimulateError;
+
+pub const ASSESS_JSON: &str = "assess.json";
+pub const ASSESS_SVG: &str = "assess.svg";
+
+#[derive(Debug, Error)]
+pub enum AssessError {
+    #[error(
+        "`permutation.update` is \"none\", so every link stays and there is nothing to assess; remove it"
+    )]
+    LinksStay,
+    #[error(
+        "the file has no predictor besides the intercept, so no slope that wrong links could change; name its predictors in `data`"
+    )]
+    NoSlopes,
+    #[error(
+        "no two rows can exchange their links, so there is nothing to assess: every row is safe or alone in its block"
+    )]
+    NothingMoves,
+    #[error("no wrong links could be planted")]
+    Plant(#[source] SimulateError),
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    #[error("cannot write to {}", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// assess.json.
+#[derive(Debug, Clone, Serialize)]
+pub struct Assessment {
+    /// Of the config.
+    pub name: String,
+    pub description: Description,
+    pub trials: Vec<Trial>,
+    /// Of a fit with the config's own settings.
+    pub expected_seconds: f64,
+    pub advice: Advice,
+}
+
+impl Assessment {
+    /// Writes assess.json and assess.svg, and nothing else.
+    pub fn write(&self, folder: &Path) -> Result<(), AssessError> {
+        let failed = |path: &Path| {
+            let path = path.to_path_buf();
+            move |source| AssessError::Write { path, source }
+        };
+        fs::create_dir_all(folder).map_err(failed(folder))?;
+        let json = serde_json::to_string_pretty(self).expect("plain JSON") + "\n";
+        for (name, text) in [(ASSESS_JSON, json), (ASSESS_SVG, self.figure().svg())] {
+            let path = folder.join(name);
+            fs::write(&path, text).map_err(failed(&path))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! A regression to simulate, as a person names it: on the command line of `simulate`, or in the `data` of a study.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+use super::{Design, Errors, Links, SimulateError};
+
+/// Keys of a study's `data`, and options of `simulate`; what is left out has the default of its design.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"design\": \"paper\", \"n\": 100}"
+)]
+pub struct Settings {
+    pub design: DesignName,
+    pub n: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predictors: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x_scale: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intercept: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sigma: Option<f64>,
+    /// Instead of sigma: the share of the variance of right responses that the predictors explain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r2: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub errors: Option<ErrorsName>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tau: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nu: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phi: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mislinked: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DesignName {
+    /// 20 predictors, six reversed rows and a copied one
+    Paper,
+    /// Any size, errors and wrong links
+    General,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[value(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorsName {
+    Normal,
+    /// Asymmetric Laplace, as in quantile regression
+    Ald,
+    StudentT,
+    /// Counts, with a log link
+    Poisson,
+    /// 0 or 1, with a logit link
+    Logistic,
+    /// Counts with more spread, with a log link
+    NegativeBinomial,
+    /// Positive amounts, with a log link
+    Gamma,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Any rows
+    Random,
+    /// Neighbours in the file
+    Adjacent,
+    /// Rows of the same block
+    Blocks,
+}
+
+/// The fraction of mislinked rows where none is given.
+pub const DEFAULT_MISLINKED: f64 = 0.1;
+
+impl Settings {
+    /// Nothing but the size.
+    pub fn new(design: DesignName, num_rows: usize) -> Settings {
+        Settings {
+            design,
+            n: num_rows,
+            predictors: None,
+            x_scale: None,
+            beta: None,
+            intercept: None,
+            sigma: None,
+            r2: None,
+            errors: None,
+            tau: None,
+            nu: None,
+            phi: None,
+            shape: None,
+            mislinked: None,
+            kind: None,
+            blocks: None,
+        }
+    }
+
+    pub fn design(&self) -> Result<Design, SimulateError> {
+        self.refuse_what_does_not_apply()?;
+        let mut design = Design::paper(self.n);
+        if self.design == DesignName::General {
+            let fraction = self.mislinked.unwrap_or(DEFAULT_MISLINKED);
+            design = Design {
+                num_predictors: needed(self.predictors, "--predictors, their number")?,
+                x_scale: 1.0,
+                beta: self.beta.unwrap_or(1.0),
+                intercept: self.intercept,
+                sigma: 1.0,
+                links: match self.kind.unwrap_or(Kind::Random) {
+                    Kind::Random => Links::Random { fraction },
+                    Kind::Adjacent => Links::Adjacent { fraction },
+                    Kind::Blocks => Links::Blocks {
+                        fraction,
+                        num_blocks: needed(self.blocks, "--blocks, their number")?,
+                    },
+                },
+                ..design
+            };
+        }
+        design.errors = match self.errors.unwrap_or(ErrorsName::Normal) {
+            ErrorsName::Normal => Errors::Normal,
+            ErrorsName::Ald => Errors::AsymmetricLaplace {
+                tau: self.tau.unwrap_or(0.5),
+            },
+            ErrorsName::StudentT => Errors::StudentT {
+                nu: self.nu.unwrap_or(4.0),
+            },
+            ErrorsName::Poisson => Errors::Poisson,
+            ErrorsName::Logistic => Errors::Logistic,
+            ErrorsName::NegativeBinomial => Errors::NegativeBinomial {
+                phi: self.phi.unwrap_or(5.0),
+            },
+            ErrorsName::Gamma => Errors::Gamma {
+                shape: self.shape.unwrap_or(5.0),
+            },
+        };
+        // A log or log odds of the mean must stay small; with a beta of 1 these are the standard deviations of x'beta.
+        let spread = match design.errors {
+            Errors::Logistic => Some(3.0),
+            errors => errors.has_log_link().then_some(1.0),
+        };
+        if let Some(spread) = spread {
+            design.x_scale = spread / (design.num_predictors.max(1) as f64).sqrt();
+        }
+        design.x_scale = self.x_scale.unwrap_or(design.x_scale);
+        if self.sigma.is_some() && !design.errors.is_additive() {
+            return Err(SimulateError::NeedsOther {
+                option: "--sigma",
+                other: "--errors normal, ald or student_t",
+            });
+        }
+        design.sigma = match self.r2 {
+            None => self.sigma.unwrap_or(design.sigma),
+            Some(r2) => sigma_for(r2, &design)?,
+        };
+        Ok(design)
+    }
+
+    /// An option that a design would ignore is a mistake.
+    fn refuse_what_does_not_apply(&self) -> Result<(), SimulateError> {
+        let general_only = [
+            ("--predictors", self.predictors.is_some()),
+            ("--beta", self.beta.is_some()),
+            ("--intercept", self.intercept.is_some()),
+            ("--mislinked", self.mislinked.is_some()),
+            ("--kind", self.kind.is_some()),
+            ("--blocks", self.blocks.is_some()),
+        ];
+        if let Some((option, _)) = general_only.iter().find(|(_, given)| *given)
+            && self.design == DesignName::Paper
+        {
+            return Err(SimulateError::DoesNotApply {
+                option,
+                design: "paper",
+            });
+        }
+        let needs = [
+            (self.tau.is_some(), ErrorsName::Ald, "--tau", "--errors ald"),
+            (
+                self.nu.is_some(),
+                ErrorsName::StudentT,
+                "--nu",
+                "--errors student_t",
+            ),
+            (
+                self.phi.is_some(),
+                ErrorsName::NegativeBinomial,
+                "--phi",
+                "--errors negative_binomial",
+            ),
+            (
+                self.shape.is_some(),
+                ErrorsName::Gamma,
+                "--shape",
+                "--errors gamma",
+            ),
+        ];
+        for (given, errors, option, other) in needs {
+            if given && self.errors != Some(errors) {
+                return Err(SimulateError::NeedsOther { option, other });
+            }
+        }
+        if self.blocks.is_some() && self.kind != Some(Kind::Blocks) {
+            return Err(SimulateError::NeedsOther {
+                option: "--blocks",
+                other: "--kind blocks",
+            });
+        }
+        if self.r2.is_some() && self.sigma.is_some() {
+            return Err(SimulateError::SigmaTwice);
+        }
+        Ok(())
+    }
+}
+
+/// The sigma of normal errors at which the predictors explain `r2` of the variance.
+fn sigma_for(r2: f64, design: &Design) -> Result<f64, SimulateError> {
+    if !(r2 > 0.0 && r2 <= 1.0) {
+        return Err(SimulateError::OutOfRange {
+            option: "--r2",
+            value: r2,
+            rule: "it must be above 0 and at most 1",
+        });
+    }
+    if design.errors != Errors::Normal {
+        return Err(SimulateError::NeedsOther {
+            option: "--r2",
+            other: "--errors normal",
+        });
+    }
+    let explained = (design.num_predictors as f64).sqrt() * design.x_scale * design.beta.abs();
+    Ok(explained * ((1.0 - r2) / r2).sqrt())
+}
+
+pub(crate) fn needed<T>(value: Option<T>, what: &'static str) -> Result<T, SimulateError> {
+    value.ok_or(SimulateError::Needs { what })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::simulate::simulate;
+
+    #[test]
+    fn r2_is_the_share_of_variance_that_the_predictors_explain() {
+        let settings = Settings {
+            predictors: Some(4),
+            x_scale: Some(3.0),
+            beta: Some(-2.0),
+            r2: Some(0.8),
+            mislinked: Some(0.0),
+            ..Settings::new(DesignName::General, 20_000)
+        };
+        let data = simulate(&settings.design().unwrap(), 1).unwrap();
+        let explained: Vec<f64> = data.x.rows().into_iter().map(|x| -2.0 * x.sum()).collect();
+        let variance = |values: &[f64]| crate::numerics::sd(values).unwrap().powi(2);
+        let share = variance(&explained) / variance(&data.y);
+        assert!((share - 0.8).abs() < 0.02, "{share}");
+    }
+
+    #[test]
+    fn what_does_not_apply_is_refused() {
+        let paper = Settings {
+            mislinked: Some(0.2),
+            ..Settings::new(DesignName::Paper, 100)
+        };
+        assert_eq!(
+            paper.design().unwrap_err().to_string(),
+            "--mislinked does not apply to --design paper; remove it"
+        );
+        let twice = Settings {
+            r2: Some(0.5),
+            sigma: Some(1.0),
+            ..Settings::new(DesignName::Paper, 100)
+        };
+        assert!(matches!(twice.design(), Err(SimulateError::SigmaTwice)));
+    }
+}
