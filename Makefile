@@ -77,7 +77,7 @@ PYARROW := target/parquet_python
 UNOPTIMISED := --config 'profile.dev.package.unshuffle.opt-level=0' --config 'profile.dev.package.parquet.opt-level=0'
 
 parquet: setup $(PYARROW)/ok
-	cargo test --features parquet --test export $(UNOPTIMISED)
+	cargo test --features parquet --test cli $(UNOPTIMISED) export
 
 $(PYARROW)/ok: scripts/parquet_requirements.txt
 	python3 -m venv $(PYARROW)

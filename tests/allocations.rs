@@ -1,15 +1,20 @@
-//! After warm-up a transition allocates nothing.
+//! The kernels allocate when they first see a problem's size, and never again.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use rand::SeedableRng;
+use ndarray::Array2;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
 use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Sampling};
-use unshuffle::sampler::hmc::{EvalError, LogDensity};
-use unshuffle::sampler::hmc::{Kernel, MetricKind, MovingTarget, State};
+use unshuffle::sampler::hmc::{EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State};
+use unshuffle::sampler::links::{
+    ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, Permutation, Prior, Restart, Update,
+};
 
 thread_local! {
+    /// Of this thread only: the test harness allocates on its own thread when it likes.
     static NUM_ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -80,7 +85,7 @@ fn allocations_in_100_steps(metric: MetricKind, sampling: Sampling) -> usize {
 }
 
 #[test]
-fn steps_after_warm_up_allocate_nothing() {
+fn transitions_after_warm_up_allocate_nothing() {
     for metric in [MetricKind::Diagonal, MetricKind::Dense] {
         for sampling in [Sampling::Nuts, Sampling::Static] {
             assert_eq!(allocations_in_100_steps(metric, sampling), 0);
@@ -93,4 +98,48 @@ fn the_counter_counts() {
     let before = NUM_ALLOCATIONS.get();
     drop(std::hint::black_box(Box::new(1)));
     assert_eq!(NUM_ALLOCATIONS.get() - before, 1);
+}
+
+#[test]
+fn steps_of_the_links_after_the_first_allocate_nothing() {
+    let n = 500;
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let truth = Permutation::random_sparse(n, 40, &mut rng);
+    let fitted: Vec<f64> = (0..n)
+        .map(|_| 3.0 * rng.sample::<f64, _>(StandardNormal))
+        .collect();
+    let response = (0..n).map(|i| fitted[truth.column_of(i)]).collect();
+    let mut pair = FamilyLogLik::new(Family::Gaussian, response, 1.0);
+    pair.update(0.3, |eta| eta.copy_from_slice(&fitted));
+    let prior = Prior::beta_binomial(n, 1.0, 1.0);
+    let mut pi = Permutation::identity(n);
+    let mut kernels = [
+        Update::ActiveSet(ActiveSet::default()),
+        Update::Checkerboard(Checkerboard::new(100_000, Restart::Current)),
+    ];
+    for kernel in &mut kernels {
+        kernel.step(&mut pi, &pair, &prior, &mut rng);
+    }
+    let x = Array2::from_shape_fn((n, 2), |(i, k)| if k == 0 { 1.0 } else { fitted[i] });
+    let collapsed = Collapsed::new(x.view(), pair.response(), 1.0, prior.space());
+    let mut collapsed = collapsed.expect("full rank");
+    collapsed.set_num_moved(40.0, 1e6);
+    let mut accepted = 0;
+    let before = NUM_ALLOCATIONS.get();
+    assert!(before > 0, "the counter must see the first allocations");
+    for step in 0..50 {
+        let scale = 0.3 + 0.05 * f64::from(step % 7);
+        pair.update(scale, |eta| {
+            eta.iter_mut().for_each(|value| *value *= 0.999)
+        });
+        for kernel in &mut kernels {
+            kernel.step(&mut pi, &pair, &prior, &mut rng);
+        }
+        collapsed.start(&pi);
+        let moves = collapsed.step(&mut pi, &prior, &mut rng).total();
+        accepted += moves.accepted;
+    }
+    assert!(accepted > 0);
+    assert_eq!(NUM_ALLOCATIONS.get(), before);
+    assert!(pi.version() > 100);
 }

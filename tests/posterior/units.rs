@@ -6,8 +6,6 @@
 //! different seeds: a ratio beyond 2.5 has a probability of 1e-4 when 20 rows count. There are some 150 z-scores and 35 ratios:
 //! by chance one seed in 200 fails. Every fit has the default settings, but for the number of draws.
 
-mod common;
-
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -20,7 +18,7 @@ use unshuffle::model::stan::shipped_names;
 use unshuffle::posterior::diagnostics::summarize;
 use unshuffle::sampler::chain::Silent;
 
-use common::compiler;
+use crate::common::compiler;
 
 const MAX_Z: f64 = 4.5;
 const MAX_RATIO: f64 = 2.5;

@@ -1,7 +1,5 @@
 //! Design matrices against those of formulaic, a Python package that codes formulas as R does.
 
-mod common;
-
 use std::collections::BTreeMap;
 
 use tempfile::TempDir;
@@ -61,7 +59,7 @@ impl Example {
     }
 
     fn formulaic(&self) -> BTreeMap<String, Columns> {
-        let output = common::python("design_matrix.py")
+        let output = crate::common::python("design_matrix.py")
             .arg(self.folder.path().join("data.csv"))
             .arg(serde_json::json!(FORMULAS).to_string())
             .output()

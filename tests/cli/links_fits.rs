@@ -1,12 +1,10 @@
 //! Both steps by the binary: the shipped configs, every update, and programs that the agreement check must refuse.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Project, binary, column, csv_of, ended_with, rows};
+use crate::common::{Project, binary, column, csv_of, ended_with, rows};
 use serde_json::{Value, json};
 
 /// The rows of the data of the shipped configs.
@@ -93,7 +91,7 @@ fn files_of_links_agree_with_each_other() {
     }
 
     // The first draw's links are as many as its n_moved__ says, and all of them moves.
-    let draws = common::without_comments(&dir.path().join("draws_1.csv"));
+    let draws = crate::common::without_comments(&dir.path().join("draws_1.csv"));
     let links = fs::read_to_string(dir.path().join("links_1.csv")).unwrap();
     let first: Vec<&str> = links
         .lines()

@@ -1,10 +1,8 @@
 //! `fit --compare` by the binary: the table, baselines.csv, and what `summary` makes of it.
 
-mod common;
-
 use std::fs;
 
-use common::{Project, csv_of, rows};
+use crate::common::{Project, csv_of, rows};
 use serde_json::json;
 
 /// What follows the heading of the table, up to the next empty line.
@@ -139,7 +137,7 @@ fn a_fit_of_a_quantile_is_set_beside_that_quantile() {
 fn a_program_without_beta_has_nothing_to_compare() {
     let project = Project::new(&[("model.stan", json!("other.stan"))]);
     // The numbers of the priors keep their names, by which they are filled in.
-    let other = include_str!("../stan/linear.stan")
+    let other = include_str!("../../stan/linear.stan")
         .replace("beta", "slopes")
         .replace("slopes_", "beta_");
     project.write("other.stan", &other);

@@ -1,10 +1,8 @@
 //! The checks of a fit and the recommended answer, by the binary: data that follow the model, data that do not, any unit.
 
-mod common;
-
 use std::fs;
 
-use common::Project;
+use crate::common::Project;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};

@@ -1,11 +1,9 @@
 //! `unshuffle export` and `unshuffle pool` on a real fit: multiple imputation of the links agrees with the posterior.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Project, column};
+use crate::common::{Project, column};
 use unshuffle::baseline::least_squares;
 use unshuffle::config::Data;
 use unshuffle::data;

@@ -1,10 +1,8 @@
 //! Every command of the binary, and what each exit code stands for.
 
-mod common;
-
 use std::fs;
 
-use common::{Project, column, ended_with};
+use crate::common::{Project, column, ended_with};
 use serde_json::{Value, json};
 
 #[test]

@@ -1,8 +1,6 @@
 //! cmdstanpy and arviz load what a fit leaves, and find the numbers of summary.csv.
 
-mod common;
-
-use common::{Endless, Project, column, python};
+use crate::common::{Endless, Project, column, python};
 use serde_json::{Value, json};
 
 /// Runs tests/python/read_fit.py; returns its output and whether it ended well.

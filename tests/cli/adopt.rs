@@ -1,14 +1,12 @@
 //! `unshuffle adopt` on ordinary Stan regressions: the adopted ones pass `check` and fit, the hopeless are told why.
 
-mod common;
-
 use std::ffi::CString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::common::page::try_page;
+use crate::common::{Project, column, compiler, rows};
 use bridgestan::{Model, open_library};
-use common::page::try_page;
-use common::{Project, column, compiler, rows};
 use serde_json::{Value, json};
 use unshuffle::model::stan::StanSource;
 

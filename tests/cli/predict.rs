@@ -1,10 +1,8 @@
 //! `unshuffle predict` through the binary, and through a program that draws the responses itself.
 
-mod common;
-
 use std::fs;
 
-use common::{Project, compiler};
+use crate::common::{Project, compiler};
 use serde_json::json;
 use unshuffle::after::predict::Prediction;
 

@@ -3,15 +3,10 @@
 //! Probabilities and means of the draws are compared by z-tests with MCSEs from `unshuffle::posterior::diagnostics`. The error rate
 //! of the whole file is declared as 1e-3 and shared by the tests of 4 right runs, at most 40 each (Bonferroni): 6.2e-6 a test, two-sided.
 
-#[path = "support/enumeration.rs"]
-mod enumeration;
-#[path = "support/study.rs"]
-mod study;
-
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-use enumeration::{Enumeration, all_permutations, num_moved};
+use crate::enumeration::{Enumeration, all_permutations, num_moved};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Value, json};
@@ -166,7 +161,7 @@ fn prepared(folder: &tempfile::TempDir, columns: &[(&str, &[f64])], settings: Va
     fs::write(folder.path().join("data.csv"), text).unwrap();
     let mut config = json!({
         "data": {"file": "data.csv", "predictors": ["x"], "intercept": false},
-        "permutation": {"prior": study::flat_rate()},
+        "permutation": {"prior": crate::study::flat_rate()},
         "sampler": {"chains": 4, "warmup": 1000, "draws": 15000, "seed": 1, "target_accept": 0.95},
         "output": "out"
     });
@@ -176,7 +171,7 @@ fn prepared(folder: &tempfile::TempDir, columns: &[(&str, &[f64])], settings: Va
     let file = folder.path().join("fit.json");
     let config = config::parse(&config.to_string(), &file, &[], &shipped_names())
         .unwrap_or_else(|error| panic!("{error}"));
-    prepare(config, &study::compiler()).unwrap_or_else(|error| panic!("{error}"))
+    prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A whole fit, read back from its files.

@@ -4,18 +4,13 @@
 //! Draws are compared by z-tests with MCSEs. The error rate of the right runs is declared as 1e-3 and shared by at most 35
 //! tests of each of the seven (Bonferroni): 4.1e-6 a test, two-sided. Planted errors must fail.
 
-#[path = "support/quadrature.rs"]
-mod quadrature;
-#[path = "support/study.rs"]
-mod study;
-
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use quadrature::{Law, Posterior};
+use crate::quadrature::{Law, Posterior};
+use crate::study::{Study, pooled};
 use serde_json::{Value, json};
-use study::{Study, pooled};
 use unshuffle::config::{self, Config};
 use unshuffle::fit::{FitError, prepare, read_data};
 use unshuffle::model::stan::shipped_names;
@@ -69,7 +64,7 @@ fn project(folder: &Path, y: &[f64], model: Value, others: &Value) -> Config {
     let mut settings = json!({
         "model": model,
         "data": {"file": "data.csv", "response": "y", "predictors": ["x"], "intercept": false},
-        "permutation": {"prior": study::flat_rate(), "feedback": "full"},
+        "permutation": {"prior": crate::study::flat_rate(), "feedback": "full"},
         "sampler": {"chains": 4, "warmup": 1000, "draws": 12000, "seed": 1, "target_accept": 0.9},
         "output": "out"
     });
@@ -83,7 +78,8 @@ fn project(folder: &Path, y: &[f64], model: Value, others: &Value) -> Config {
 fn worst(law: Law, model: Value, others: Value, exact: &Posterior) -> (f64, String) {
     let folder = tempfile::tempdir().unwrap();
     let config = project(folder.path(), &response(law), model, &others);
-    let prepared = prepare(config, &study::compiler()).unwrap_or_else(|error| panic!("{error}"));
+    let prepared =
+        prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"));
     prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
     let output = &prepared.config.output;
     let chains = read_output(output).unwrap();
@@ -127,7 +123,9 @@ fn worst(law: Law, model: Value, others: Value, exact: &Posterior) -> (f64, Stri
         }
     }
     for d in 0..=X.len() {
-        probability(format!("P(d = {d})"), &|pi| quadrature::num_moved(pi) == d);
+        probability(format!("P(d = {d})"), &|pi| {
+            crate::quadrature::num_moved(pi) == d
+        });
     }
     assert!((5..=MOST_TESTS).contains(&tests.len()));
     let worst = tests
@@ -205,7 +203,7 @@ fn a_family_that_the_program_is_not_of_is_refused() {
     ] {
         let model = json!({"stan": stan, "family": {"name": family}});
         let config = project(folder.path(), &y, model, &json!({}));
-        match prepare(config, &study::compiler()) {
+        match prepare(config, &crate::study::compiler()) {
             Err(FitError::Agreement(error)) => println!("{error}"),
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("{family} passed for {stan}"),

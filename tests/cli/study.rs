@@ -1,7 +1,5 @@
 //! `unshuffle study` as a user and a cluster run it: all in one, killed and resumed, as a job array in any order.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,16 +3,11 @@
 //! Means of the draws are compared by z-tests with MCSEs from `unshuffle::posterior::diagnostics`. The error rate of the whole file
 //! is declared as 1e-3 and shared by the tests of 5 right runs, at most 60 each (Bonferroni): 3.3e-6 a test, two-sided.
 
-#[path = "support/row_mixture.rs"]
-mod row_mixture;
-#[path = "support/study.rs"]
-mod study;
-
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use row_mixture::{Law, Posterior, Sees};
+use crate::row_mixture::{Law, Posterior, Sees};
 use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
 use unshuffle::fit::{Prepared, prepare};
@@ -67,7 +62,7 @@ fn parsed(folder: &Path, y: &[f64], settings: &Value) -> Config {
 
 fn prepared(folder: &Path, y: &[f64], settings: &Value) -> Prepared {
     let config = parsed(folder, y, settings);
-    prepare(config, &study::compiler()).unwrap_or_else(|error| panic!("{error}"))
+    prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The draws of a whole fit and the links of each.
@@ -275,7 +270,7 @@ fn refused(program: &str) -> String {
     fs::write(folder.path().join("own.stan"), program).unwrap();
     let settings = json!({"model": {"stan": "own.stan"}});
     let config = parsed(folder.path(), &Y, &settings);
-    let error = prepare(config, &study::compiler()).err().unwrap();
+    let error = prepare(config, &crate::study::compiler()).err().unwrap();
     let folder = format!("{}/", folder.path().display());
     error.to_string().replace(&folder, "")
 }

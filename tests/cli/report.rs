@@ -1,11 +1,9 @@
 //! report.html of real fits: written twice the same from saved files alone, self-contained, accessible, and safe from odd names.
 
-mod common;
-
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-use common::{Project, compiler, rows};
+use crate::common::{Project, compiler, rows};
 use serde_json::json;
 use unshuffle::data::{Blocks, Dataset, Notes};
 use unshuffle::fit;

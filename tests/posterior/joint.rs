@@ -3,16 +3,11 @@
 //! Probabilities and means of the draws are compared by z-tests with MCSEs from `unshuffle::posterior::diagnostics`. The error rate
 //! of the whole file is declared as 1e-3 and shared by the tests of 17 right runs, at most 40 each (Bonferroni): 1.5e-6 a test, two-sided.
 
-#[path = "support/enumeration.rs"]
-mod enumeration;
-#[path = "support/study.rs"]
-mod study;
-
 use std::fmt;
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-use enumeration::{Enumeration, ThetaPrior, num_moved};
+use crate::enumeration::{Enumeration, ThetaPrior, num_moved};
 use serde_json::{Value, json};
 use unshuffle::config;
 use unshuffle::fit::prepare;
@@ -166,11 +161,12 @@ fn fit(seed: u64, settings: Value) -> Draws {
     }
     let has_matches = config["data"]["match_probability"].is_string();
     if config["permutation"]["prior"].is_null() && !has_matches {
-        config["permutation"]["prior"] = study::flat_rate();
+        config["permutation"]["prior"] = crate::study::flat_rate();
     }
     let file = folder.path().join("fit.json");
     let config = config::parse(&config.to_string(), &file, &[], &shipped_names()).unwrap();
-    let prepared = prepare(config, &study::compiler()).unwrap_or_else(|error| panic!("{error}"));
+    let prepared =
+        prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"));
     prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
     let output = &prepared.config.output;
     let chains = read_output(output).unwrap();

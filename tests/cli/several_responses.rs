@@ -1,7 +1,5 @@
 //! Several responses at once: lists of one against the single response, what is refused, and what a second response finds.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +8,7 @@ use serde_json::{Value, json};
 use unshuffle::baseline::compare::read_truth;
 use unshuffle::numerics::rng::stream;
 
-use common::Project;
+use crate::common::Project;
 
 /// configs/data/households.csv: logarithms of the income of 150 made-up households and of what they spend on food and rent.
 fn households() -> String {
@@ -75,7 +73,7 @@ fn the_mislinked_households_are_as_the_readme_says() {
 /// What `check` says of a project with these changes.
 fn refused(changes: &[(&str, Value)]) -> String {
     let project = Project::new(changes);
-    let rows = common::rows();
+    let rows = crate::common::rows();
     let rows = rows.iter().map(|(x, y)| format!("{x},{y},{}\n", x * x));
     let text: String = rows.collect();
     project.write("data.csv", &format!("x,y,z\n{text}"));
@@ -132,7 +130,7 @@ fn p_moved(project: &Project, output: &str, settings: &[&str]) -> Vec<f64> {
         .for_each(|setting| arguments.extend(["--set", setting]));
     project.run(&arguments, 0);
     let rows = fs::read_to_string(Path::new(&output["output=".len()..]).join("rows.csv")).unwrap();
-    common::column(&rows, "p_moved")
+    crate::common::column(&rows, "p_moved")
 }
 
 #[test]

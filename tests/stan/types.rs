@@ -1,7 +1,5 @@
 //! The bridge to Stan on a program with every constrained type: transforms, names, derivatives, threads and print.
 
-mod common;
-
 use std::ffi::{CString, c_char};
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock};
@@ -9,7 +7,7 @@ use std::sync::{Mutex, OnceLock};
 use bridgestan::{Model, StanLibrary, open_library};
 use serde_json::{Value, json};
 
-use common::{compiler, program};
+use crate::common::{compiler, program};
 
 const N: usize = 4;
 

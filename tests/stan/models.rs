@@ -1,7 +1,5 @@
 //! Programs through the real compiler: shipped models against closed forms, and a clear message for each wrong one.
 
-mod common;
-
 use std::f64::consts::PI;
 use std::ffi::CString;
 use std::sync::OnceLock;
@@ -17,7 +15,7 @@ use unshuffle::model::{ModelError, StanModel, ThetaGivenPi};
 use unshuffle::sampler::chain::Silent;
 use unshuffle::sampler::hmc::{EvalError, LogDensity};
 
-use common::{Project, compiler, program, rows};
+use crate::common::{Project, compiler, program, rows};
 
 const ALPHA: f64 = 0.7;
 
@@ -163,7 +161,7 @@ fn mistake(stan: &str) -> FitError {
         .expect("a mistake")
 }
 
-const LINEAR: &str = include_str!("../stan/linear.stan");
+const LINEAR: &str = include_str!("../../stan/linear.stan");
 
 /// How stanc names the line of `part` in the program.
 fn line_of(part: &str) -> String {
@@ -333,7 +331,7 @@ fn a_fit_with_rejections_counts_divergences_and_stays_inside() {
         .sum();
     assert!(num_divergences > 0);
     for draws in project.draws("out") {
-        let beta = common::column(&draws, "beta.1");
+        let beta = crate::common::column(&draws, "beta.1");
         assert_eq!(beta.len(), 200);
         assert!(beta.iter().all(|b| *b <= 1.0));
         assert!(

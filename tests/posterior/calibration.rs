@@ -4,14 +4,11 @@
 //! Each quantity is judged by a chi-square test of its ranks. The error rate of the whole file is declared as 1e-3 and
 //! shared by its 29 tests (Bonferroni). A sampler that leaves out the prior of the links, or a part of it, must fail.
 
-#[path = "support/study.rs"]
-mod study;
-
+use crate::study::{Study, in_parallel, pooled};
 use ndarray::Array2;
 use rand::Rng;
 use rand_distr::{Distribution, Open01, Poisson, StandardNormal};
 use serde_json::{Value, json};
-use study::{Study, in_parallel, pooled};
 use unshuffle::data::{Blocks, Dataset};
 use unshuffle::fit::Fitted;
 use unshuffle::numerics::rng;
@@ -144,7 +141,7 @@ enum Rate {
 impl Rate {
     fn settings(self) -> Value {
         match self {
-            Rate::Flat => json!({"prior": study::flat_rate()}),
+            Rate::Flat => json!({"prior": crate::study::flat_rate()}),
             Rate::Doubting => json!({}),
         }
     }

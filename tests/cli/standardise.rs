@@ -1,7 +1,5 @@
 //! `sampler.standardise` through the real compiler: another road to the same posterior, in fewer steps.
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::sync::atomic::AtomicBool;
@@ -13,7 +11,7 @@ use unshuffle::model::{Standardised, ThetaGivenPi};
 use unshuffle::sampler::chain::Silent;
 use unshuffle::sampler::hmc::LogDensity;
 
-use common::{Project, compiler, program};
+use crate::common::{Project, compiler, program};
 
 /// Predictors of scale 1e6 and 1e-6, both far from zero, with two pairs of rows that were swapped.
 fn badly_scaled(changes: &[(&str, Value)]) -> Project {

@@ -1,9 +1,7 @@
 //! Data in every form, through the binary: what docs/data.md shows, and two files that fit as their join does.
 
-mod common;
-
-use common::Project;
-use common::page::try_page;
+use crate::common::Project;
+use crate::common::page::try_page;
 use serde_json::json;
 
 #[test]
@@ -15,7 +13,7 @@ fn the_page_on_data_shows_what_happens() {
 #[test]
 fn two_files_fit_as_their_join_does() {
     let project = Project::new(&[]);
-    let numbers: Vec<(f64, f64)> = common::rows();
+    let numbers: Vec<(f64, f64)> = crate::common::rows();
     let key = |k: usize| (k * 7) % 20;
     let mut joined = "key,x,group,y\n".to_string();
     let mut left = "key,y\n".to_string();

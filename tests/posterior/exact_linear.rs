@@ -1,8 +1,5 @@
 //! The linear model's posterior through the real chain, against the exact one, at a family error rate of 1e-3.
 
-mod common;
-mod exact;
-
 use std::sync::atomic::AtomicBool;
 
 use rand_chacha::ChaCha8Rng;
@@ -16,8 +13,8 @@ use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Sampling};
 use unshuffle::sampler::hmc::{EvalError, LogDensity};
 use unshuffle::sampler::hmc::{Kernel, MetricKind, MovingTarget, State};
 
-use common::{Project, compiler, rows};
-use exact::{Checks, Exact, NAMES};
+use crate::common::{Project, compiler, rows};
+use crate::exact::{Checks, Exact, NAMES};
 
 const NUM_CHAINS: usize = 4;
 const NUM_DRAWS: usize = 4000;
@@ -60,8 +57,8 @@ fn the_chain_samples_the_exact_posterior() {
     let kernels = kernels.as_flattened();
     let mut worst: f64 = 0.0;
     let mut wrong = Vec::new();
-    let num_checks = kernels.len() * ALPHAS.len() * exact::CHECKS_PER_FIT;
-    let critical = exact::critical_z(1e-3, num_checks);
+    let num_checks = kernels.len() * ALPHAS.len() * crate::exact::CHECKS_PER_FIT;
+    let critical = crate::exact::critical_z(1e-3, num_checks);
     for alpha in ALPHAS {
         let exact = Exact::new(&rows(), alpha);
         for (trajectory, metric) in kernels {
@@ -140,7 +137,7 @@ fn sample(prepared: &Prepared, without_jacobian: bool) -> Draws {
 fn a_target_without_its_jacobian_is_rejected() {
     let (_project, prepared) = project(1.0, "nuts", "dense");
     let exact = Exact::new(&rows(), 1.0);
-    let critical = exact::critical_z(1e-3, 2 * exact::CHECKS_PER_FIT);
+    let critical = crate::exact::critical_z(1e-3, 2 * crate::exact::CHECKS_PER_FIT);
     let right = Checks::new(&exact, &sample(&prepared, false));
     println!("right: {right}");
     assert!(
@@ -158,5 +155,5 @@ fn a_forgotten_temperature_is_rejected() {
     let draws = fitted(1.0, "nuts", "dense");
     let checks = Checks::new(&Exact::new(&rows(), 0.5), &draws);
     println!("alpha 1 against alpha 0.5: {checks}");
-    assert!(checks.worst() > 2.0 * exact::critical_z(1e-3, exact::CHECKS_PER_FIT));
+    assert!(checks.worst() > 2.0 * crate::exact::critical_z(1e-3, crate::exact::CHECKS_PER_FIT));
 }

@@ -1,15 +1,13 @@
 //! The compile cache from outside: what is compiled again and what is not, two at once, and a BridgeStan folder.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{Project, binary, column, ended_with};
+use crate::common::{Project, binary, column, ended_with};
 use serde_json::json;
 
-const LINEAR: &str = include_str!("../stan/linear.stan");
+const LINEAR: &str = include_str!("../../stan/linear.stan");
 /// Its line with the prior of the coefficients.
 const PRIOR: &str = "centred ~ normal(beta_location, beta_scale);";
 

@@ -1,0 +1,24 @@
+//! The command line as a user meets it: every command, its files and its sentences.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod adopt;
+mod assess;
+mod commands;
+mod compare;
+mod compile;
+mod data_input;
+mod design_matrix;
+mod export;
+mod file_study;
+mod fits;
+mod links_fits;
+mod predict;
+mod python_readers;
+mod report;
+mod several_responses;
+mod simulate;
+mod standardise;
+mod study;
+mod trust;
