@@ -4,5 +4,6 @@
 mod common;
 
 mod models;
+mod pairs;
 mod shipped_densities;
 mod types;
