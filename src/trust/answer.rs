@@ -15,8 +15,21 @@ const Z_90: f64 = 1.644_853_626_951_472_7;
 const LARGEST_RATE: f64 = 0.5;
 /// A rate above this quantile of both its prior and its posterior is excluded.
 pub(super) const HIGH_POINT: f64 = 0.99;
-/// Mean and `HIGH_POINT` of the default prior of the rate, for priors that have no rate.
-const USUAL_RATE: (f64, f64) = (0.05, 0.4);
+/// Of the default prior of the rate, for priors that have no rate.
+const USUAL_RATE: ExpectedRate = ExpectedRate {
+    mean: 0.05,
+    mean_of_some: 0.1,
+    high: 0.4,
+};
+
+/// What the prior says of the rate of wrong links.
+#[derive(Clone, Copy)]
+struct ExpectedRate {
+    mean: f64,
+    /// Mean and `HIGH_POINT` given that some link is wrong.
+    mean_of_some: f64,
+    high: f64,
+}
 
 /// Where an estimate comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +78,8 @@ pub(super) struct Ingredients<'a> {
     pub as_linked: &'a [Coefficient],
     /// Mean and `HIGH_POINT` of the share of rows that moved, among those that can.
     pub rate: (f64, f64),
+    /// The rate that a law with tails and a changing spread finds, where there is such a rival.
+    pub rival_rate: Option<f64>,
     /// Whether the estimate for a known rate applies.
     pub has_known_rate: bool,
     /// Means and covariances of the coefficients of the joint posterior, where it has one for each predictor.
@@ -202,8 +217,7 @@ impl Ingredients<'_> {
         cautious.into_iter().map(blend).collect()
     }
 
-    /// Mean of the prior of the rate, and its `HIGH_POINT` given that some link is wrong.
-    fn prior_rate(&self) -> (f64, f64) {
+    fn expected_rate(&self) -> ExpectedRate {
         let Some(grid) = self.config.permutation.prior.rate_grid() else {
             return USUAL_RATE;
         };
@@ -219,17 +233,25 @@ impl Ingredients<'_> {
                 break;
             }
         }
-        (mean, high)
+        ExpectedRate {
+            mean,
+            mean_of_some: mean * total / positive,
+            high,
+        }
     }
 
-    /// The rate found counts in so far as it exceeds what the prior expects; nothing where most links would be wrong.
+    /// The rate found counts as far as a law with tails and a changing spread finds it too, and in so far as it exceeds what
+    /// the prior expects; nothing where most links would be wrong.
     fn believed_rate(&self) -> f64 {
-        let (found, _) = self.rate;
-        let (expected, _) = self.prior_rate();
-        if found > super::MOST_WRONG {
-            return expected.min(LARGEST_RATE);
+        let (joint, _) = self.rate;
+        let rival = self.rival_rate.unwrap_or(joint);
+        let found = joint.min(rival);
+        let expected = self.expected_rate();
+        if joint.max(rival) > super::MOST_WRONG {
+            return expected.mean.min(LARGEST_RATE);
         }
-        (found * found / (found + expected).max(f64::MIN_POSITIVE)).min(LARGEST_RATE)
+        let against = (found + expected.mean_of_some).max(f64::MIN_POSITIVE);
+        (found * found / against).min(LARGEST_RATE)
     }
 
     /// At the rate that is believed, with an interval from no wrong link to the largest rate that cannot be excluded. The
@@ -240,7 +262,7 @@ impl Ingredients<'_> {
             false => self.believed_rate(),
         };
         let (found, found_high) = self.rate;
-        let mut largest = self.prior_rate().1;
+        let mut largest = self.expected_rate().high;
         if found <= super::MOST_WRONG {
             largest = largest.max(found_high);
         }
@@ -365,6 +387,7 @@ mod tests {
             joint: &[line(Method::Joint, 2.6)],
             as_linked: &[line(Method::AsLinked, 2.0)],
             rate,
+            rival_rate: None,
             has_known_rate: known,
             moments,
             may_keep_joint: true,
@@ -380,9 +403,9 @@ mod tests {
         let prior = json!({"name": "beta_binomial"});
         let (slope, method, _) = recommend(prior, (0.2, 0.3), true);
         assert_eq!(method, Method::KnownRate);
-        // 0.04 / 0.25 = 0.16 of the links are believed to be wrong.
+        // 0.04 / 0.3 = 0.13 of the links are believed to be wrong.
         assert!(
-            (slope.estimate * (1.0 - 0.16) - 2.0).abs() < 0.1,
+            (slope.estimate * (1.0 - 0.13) - 2.0).abs() < 0.1,
             "{slope:?}"
         );
         assert!(slope.q5 < 2.0 && slope.q95 > 2.0 / 0.7, "{slope:?}");

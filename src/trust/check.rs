@@ -86,7 +86,7 @@ impl Aspect {
             Aspect::Effect => {
                 "The coefficients are not what this share of wrong links would lead to"
             }
-            Aspect::Rate | Aspect::Convergence | Aspect::Information => "",
+            Aspect::Rate | Aspect::Evidence | Aspect::Convergence | Aspect::Information => "",
         }
     }
 
@@ -102,7 +102,7 @@ impl Aspect {
             Aspect::Curvature => "Rows whose links stay show no curve",
             Aspect::Tails => "Rows whose links stay have the tails of the likelihood",
             Aspect::Effect => "The coefficients are what this share of wrong links would lead to",
-            Aspect::Rate | Aspect::Convergence | Aspect::Information => "",
+            Aspect::Rate | Aspect::Evidence | Aspect::Convergence | Aspect::Information => "",
         }
     }
 
@@ -117,7 +117,7 @@ impl Aspect {
             Aspect::Effect => {
                 "the effect of wrong links on the coefficients is known for means of one response, rows with one rate and a coefficient for each predictor"
             }
-            Aspect::Rate | Aspect::Convergence | Aspect::Information => "",
+            Aspect::Rate | Aspect::Evidence | Aspect::Convergence | Aspect::Information => "",
         }
     }
 }

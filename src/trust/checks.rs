@@ -30,6 +30,8 @@ pub enum Aspect {
     Effect,
     /// The rate found is one that the method is made for.
     Rate,
+    /// Wrong links explain the file better than anything else would.
+    Evidence,
     /// The chains agree.
     Convergence,
     /// The responses can tell which links are wrong.

@@ -57,6 +57,15 @@ impl LawKind {
         !matches!(self, LawKind::AsymmetricLaplace { .. })
     }
 
+    /// Whether responses are real numbers that scatter around x'beta.
+    pub fn has_errors(self) -> bool {
+        use LawKind::*;
+        matches!(
+            self,
+            Normal | AsymmetricLaplace { .. } | StudentT { .. } | Robust
+        )
+    }
+
     /// Whether the likelihood claims the shape of the errors, and not only their spread: a quantile regression does not.
     pub fn claims_tails(self) -> bool {
         !matches!(self, LawKind::AsymmetricLaplace { .. } | LawKind::Logistic)

@@ -8,6 +8,7 @@ mod files;
 mod frame;
 mod law;
 mod replicate;
+mod rival;
 
 use ndarray::Array2;
 
@@ -26,16 +27,25 @@ use crate::data::{Dataset, INTERCEPT};
 use crate::numerics::rng;
 use crate::posterior::diagnostics::Finding;
 use crate::posterior::draws::ChainDraws;
-use crate::sampler::links::LinkSpace;
+use crate::sampler::links::{LinkSpace, RatePrior};
 use answer::{Ingredients, Recommended};
 use checks::{MEASURED, applies, exchange_p_values, statistics};
 use effect::Effect;
 use frame::Frame;
 use law::{LawDraws, LawKind};
 use replicate::Model;
+use rival::Rival;
 
 /// Chains count from 1; the agreement check and the predictive check have the last streams.
 const STREAM: usize = usize::MAX - 2;
+/// The stream that chooses the rows for the rival explanation.
+const RIVAL_STREAM: usize = usize::MAX - 3;
+/// The default prior of the rate, for priors that have none.
+const USUAL_PRIOR: RatePrior = RatePrior {
+    a: 1.0,
+    b: 9.0,
+    no_error: 0.5,
+};
 /// Draws at which the model is compared with its own data sets.
 const NUM_DRAWS: usize = 1000;
 /// The same for the coefficients, which take longer.
@@ -70,6 +80,10 @@ const AGREES: f64 = 0.9;
 /// A check of the links that fails at this level says that the rate found is not one of wrong links, and the estimate for a
 /// known rate at that rate shares the mistake.
 const CLEAR_LEVEL: f64 = 0.01;
+/// A share of wrong links above this is only stated where the file holds evidence for it.
+const NEEDS_EVIDENCE: f64 = 0.05;
+/// Half of Akaike's criterion by which wrong links must explain a file better than the best explanation without any.
+const LEAST_EVIDENCE: f64 = 3.0;
 /// R-hat above this: the chains have not found the same answer.
 const DISAGREEING: f64 = 1.1;
 
@@ -124,6 +138,7 @@ impl Fit<'_> {
                 quantile,
             ),
             has_known_rate: self.has_known_rate,
+            rival_rate: None,
             moments: self.moments(),
             may_keep_joint: true,
         };
@@ -132,7 +147,9 @@ impl Fit<'_> {
             .into_iter()
             .map(|(aspect, p)| Check::from_p_value(aspect, p))
             .collect();
-        checks.extend(self.facts(&ingredients));
+        let rival = self.rival();
+        ingredients.rival_rate = rival.as_ref().map(|rival| rival.rate);
+        checks.extend(self.facts(&ingredients, rival.as_ref()));
         ingredients.may_keep_joint = !checks.iter().any(|check| {
             let of_links = [
                 Aspect::WrongByPredictors,
@@ -177,7 +194,7 @@ impl Fit<'_> {
     }
 
     /// Checks that are no tests.
-    fn facts(&self, ingredients: &Ingredients) -> Vec<Check> {
+    fn facts(&self, ingredients: &Ingredients, rival: Option<&Rival>) -> Vec<Check> {
         let (found, _) = ingredients.rate;
         let share = |rate: f64| format!("{:.0} %", 100.0 * rate);
         let plausible = found <= MOST_WRONG;
@@ -189,6 +206,22 @@ impl Fit<'_> {
             ),
         };
         let mut facts = vec![Check::of_fact(Aspect::Rate, plausible, sentence)];
+        if let Some(rival) = rival {
+            let is_known = ingredients.has_outside_rate();
+            let is_small = found <= NEEDS_EVIDENCE;
+            let passed = is_known || is_small || rival.evidence >= LEAST_EVIDENCE;
+            let sentence = match passed {
+                true if is_known => "The rate of wrong links is known from outside the file.",
+                true if is_small => "So few links look wrong that nothing rests on them.",
+                true => {
+                    "Wrong links explain the responses better than tails, a changing spread or a curve would."
+                }
+                false => {
+                    "Heavy tails, a changing spread or a curve would explain the responses as well as wrong links do, so the file cannot tell whether links are wrong."
+                }
+            };
+            facts.push(Check::of_fact(Aspect::Evidence, passed, sentence.into()));
+        }
         if let Some(worst) = self.largest_r_hat {
             let agree = worst <= DISAGREEING;
             let sentence = match agree {
@@ -202,6 +235,22 @@ impl Fit<'_> {
             facts.push(Check::of_fact(Aspect::Information, false, sentence.into()));
         }
         facts
+    }
+
+    /// What else would explain the responses; None for several of them, counts, yes-or-no and positive ones, and
+    /// likelihoods that only the program knows.
+    fn rival(&self) -> Option<Rival> {
+        let law = LawKind::of(self.config).filter(|_| self.data.response_names.is_none())?;
+        if !law.has_errors() {
+            return None;
+        }
+        let mut rng = rng::stream(self.config.sampler.seed, RIVAL_STREAM);
+        let x = self.data.x.view();
+        let frame = Frame::new(x, self.space, frame::MOST_ROWS, &mut rng)?;
+        let y: Vec<f64> = frame.rows.iter().map(|&r| self.data.response[r]).collect();
+        let prior = self.config.permutation.prior.rate();
+        let is_normal = law == LawKind::Normal;
+        Rival::new(&frame, &y, is_normal, prior.unwrap_or(USUAL_PRIOR))
     }
 
     /// Share of the rows that can move that each draw has moved.
