@@ -7,7 +7,7 @@ use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
-use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Sampling};
+use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
 use unshuffle::sampler::hmc::{EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State};
 use unshuffle::sampler::links::{
     ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, Permutation, Prior, Restart, Update,
@@ -56,7 +56,7 @@ impl LogDensity for Normals {
     }
 }
 
-fn allocations_in_100_steps(metric: MetricKind, sampling: Sampling) -> usize {
+fn allocations_in_100_steps(metric: MetricKind, trajectory: Trajectory) -> usize {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut target = MovingTarget::new(Normals { centre: 0.0 });
     let mut state = State::new(vec![0.1; 10], &mut target).unwrap();
@@ -65,7 +65,7 @@ fn allocations_in_100_steps(metric: MetricKind, sampling: Sampling) -> usize {
         num_warmup: 500,
         target_accept: 0.8,
         metric,
-        sampling,
+        trajectory,
     };
     let mut adaptation =
         Adaptation::start(settings, &mut kernel, &mut target, &state, &mut rng).unwrap();
@@ -87,8 +87,8 @@ fn allocations_in_100_steps(metric: MetricKind, sampling: Sampling) -> usize {
 #[test]
 fn transitions_after_warm_up_allocate_nothing() {
     for metric in [MetricKind::Diagonal, MetricKind::Dense] {
-        for sampling in [Sampling::Nuts, Sampling::Static] {
-            assert_eq!(allocations_in_100_steps(metric, sampling), 0);
+        for trajectory in [Trajectory::Nuts, Trajectory::Static] {
+            assert_eq!(allocations_in_100_steps(metric, trajectory), 0);
         }
     }
 }

@@ -12,7 +12,7 @@ use unshuffle::model::stan::{
     BuildObserver, Compiler, StanError, StanSource, Toolchain, shipped_model, shipped_names,
 };
 use unshuffle::model::{ModelError, StanModel, ThetaGivenPi};
-use unshuffle::sampler::chain::Silent;
+use unshuffle::sampler::chain::{LinkedDensity, Silent};
 use unshuffle::sampler::hmc::{EvalError, LogDensity};
 
 use crate::common::{Project, compiler, program, rows};

@@ -18,7 +18,9 @@
 //!   tiny: an intercept and an uncentred predictor correlate to 0.99 and more, and a hundredth of
 //!   the diagonal already cuts the longest axis to a third.
 
-use crate::numerics::invert;
+use serde::{Deserialize, Serialize};
+
+use crate::numerics::{floats, invert};
 use crate::sampler::hmc::{Metric, MetricKind};
 
 /// Dense estimates need this many draws for each dimension; below, the diagonal alone is kept.
@@ -27,12 +29,13 @@ const DRAWS_PER_DIM: usize = 3;
 const SHRINKAGE_DRAWS: f64 = 5e-3;
 
 /// Running estimate of M = E[g g'], g the gradient of the log density at a draw.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct MetricEstimate {
     kind: MetricKind,
     dim: usize,
     num_draws: usize,
-    /// Mean of g g': its diagonal, or all of it row by row.
+    /// Mean of g g': its diagonal, or all of it row by row. Gradients may overflow.
+    #[serde(with = "floats")]
     second_moment: Vec<f64>,
 }
 
@@ -123,7 +126,7 @@ mod tests {
     use crate::sampler::hmc::MovingTarget;
     use crate::sampler::hmc::tests::support::{Chain, settings};
     use crate::sampler::hmc::tests::targets::Gaussian;
-    use crate::sampler::hmc::warmup::Sampling;
+    use crate::sampler::hmc::warmup::Trajectory;
     use crate::sampler::hmc::warmup::dual_averaging::DualAveraging;
     use crate::sampler::hmc::{EvalError, LogDensity};
 
@@ -197,7 +200,7 @@ mod tests {
     #[test]
     fn inverse_metric_approximates_the_covariance() {
         let target = Gaussian::autoregressive(4, 0.6);
-        let chain = Chain::warmed_up(target, settings(MetricKind::Dense, Sampling::Nuts), 1);
+        let chain = Chain::warmed_up(target, settings(MetricKind::Dense, Trajectory::Nuts), 1);
         for (index, found) in chain.kernel.metric().inverse().iter().enumerate() {
             let expected = 0.6_f64.powi((index / 4).abs_diff(index % 4) as i32);
             assert!((found - expected).abs() < 0.5, "{index}: {found}");
@@ -252,7 +255,7 @@ mod tests {
         let target = Pooled {
             centre: vec![0.0; SPREAD.len()],
         };
-        let settings = settings(MetricKind::Diagonal, Sampling::Nuts);
+        let settings = settings(MetricKind::Diagonal, Trajectory::Nuts);
         let mut chain = Chain::warmed_up_with(target, settings, 2, move_centre);
         let by_gradients = leapfrogs_per_step(&mut chain);
 
