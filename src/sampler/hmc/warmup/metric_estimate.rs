@@ -196,6 +196,26 @@ mod tests {
         }
     }
 
+    /// Squares of huge gradients are infinite and then no number: a saved estimate has the same ones.
+    #[test]
+    fn an_overflow_survives_saving() {
+        let mut estimate = MetricEstimate::new(MetricKind::Dense, 2);
+        estimate.add(&[1e200, 0.3]);
+        assert!(estimate.second_moment[0].is_infinite());
+        for _ in 0..3 {
+            let text = serde_json::to_string(&estimate).unwrap();
+            let mut read: MetricEstimate = serde_json::from_str(&text).unwrap();
+            for each in [&mut estimate, &mut read] {
+                each.add(&[1e200, 0.1]);
+            }
+            let bits = |e: &MetricEstimate| e.second_moment.iter().map(|m| m.to_bits()).collect();
+            let [found, expected]: [Vec<u64>; 2] = [bits(&read), bits(&estimate)];
+            assert_eq!(found[3], expected[3]);
+            assert!(read.second_moment[0].is_nan() && estimate.second_moment[0].is_nan());
+        }
+        assert_eq!(estimate.metric().inverse()[0], 1.0);
+    }
+
     /// 500 draws give each entry of a covariance near 1 to about 0.1; five of those as tolerance.
     #[test]
     fn inverse_metric_approximates_the_covariance() {
