@@ -10,7 +10,8 @@ use rand_distr::StandardNormal;
 use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
 use unshuffle::sampler::hmc::{EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State};
 use unshuffle::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, Permutation, Prior, Restart, Update,
+    ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, LinkKernel, Permutation, Prior,
+    Restart,
 };
 
 thread_local! {
@@ -114,8 +115,8 @@ fn steps_of_the_links_after_the_first_allocate_nothing() {
     let prior = Prior::beta_binomial(n, 1.0, 1.0);
     let mut pi = Permutation::identity(n);
     let mut kernels = [
-        Update::ActiveSet(ActiveSet::default()),
-        Update::Checkerboard(Checkerboard::new(100_000, Restart::Current)),
+        LinkKernel::ActiveSet(ActiveSet::default()),
+        LinkKernel::Checkerboard(Checkerboard::new(100_000, Restart::Current)),
     ];
     for kernel in &mut kernels {
         kernel.step(&mut pi, &pair, &prior, &mut rng);

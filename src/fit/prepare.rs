@@ -318,7 +318,7 @@ fn agreement(
     let mut rng = rng::stream(config.sampler.seed, usize::MAX);
     let mut stan_rng = model.rng(rng.next_u32())?;
     let seeds = DrawSeeds::new(u64::from(rng.next_u32()), 1);
-    let outputs = Outputs::new(model, seeds);
+    let outputs = Outputs::new(model, seeds)?;
     let x = data.x.view();
     let responses = data.responses();
     let mut pairs = Pairs::new(family, model, outputs, x, &responses, alpha_links)?;

@@ -20,7 +20,7 @@ use crate::sampler::chain::{
 };
 use crate::sampler::hmc::warmup::AdaptationSettings;
 use crate::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, Marginal, ModeSearch, Prior, Update,
+    ActiveSet, Checkerboard, Collapsed, LinkKernel, Marginal, ModeSearch, Prior,
 };
 
 type Error = ChainError<ModelError>;
@@ -128,7 +128,7 @@ impl Run<'_> {
             density: density.in_coordinates(self.coordinates),
             step_two,
             collapsed: self.collapsed()?,
-            outputs: Outputs::new(self.model, DrawSeeds::new(seed, id)),
+            outputs: Outputs::new(self.model, DrawSeeds::new(seed, id))?,
         };
         let mut chain = Chain::new(id, self.settings(), parts, theta, rng)?;
         let mut sink = sink(id)?;
@@ -143,17 +143,17 @@ impl Run<'_> {
     /// Step 2, where the config asks for one.
     fn step_two(&self, rng: &mut ChainRng) -> Result<Option<StepTwo<'_, Pairs<'_>>>, Error> {
         let num_rows = self.data.num_rows();
-        let update = match self.config.permutation.update {
+        let kernel = match self.config.permutation.update {
             config::Update::None => return Ok(None),
-            config::Update::ActiveSet => Update::ActiveSet(ActiveSet::default()),
-            config::Update::Mode => Update::Mode(ModeSearch::default()),
+            config::Update::ActiveSet => LinkKernel::ActiveSet(ActiveSet::default()),
+            config::Update::Mode => LinkKernel::Mode(ModeSearch::default()),
             config::Update::Checkerboard { steps, restart } => {
                 let steps = steps.unwrap_or(SWEEPS_PER_UPDATE * num_rows) as u64;
-                Update::Checkerboard(Checkerboard::new(steps, restart))
+                LinkKernel::Checkerboard(Checkerboard::new(steps, restart))
             }
         };
         let pairs = self.pairs(rng.next_u32())?;
-        let step_two = StepTwo::new(self.responses, self.prior, update, pairs);
+        let step_two = StepTwo::new(self.responses, self.prior, kernel, pairs);
         Ok(Some(match self.config.permutation.feedback {
             Feedback::Full => step_two,
             Feedback::None => step_two.without_feedback(&self.log_marginal()),
@@ -193,7 +193,7 @@ impl Run<'_> {
         }
         let x = self.data.x.view();
         // Parameters are not generated: these seeds are never used.
-        let mut outputs = Outputs::new(self.model, DrawSeeds::new(0, 0));
+        let mut outputs = Outputs::new(self.model, DrawSeeds::new(0, 0))?;
         let places = gaussian_theta(self.model, x.ncols(), &mut outputs, self.responses)?;
         let Some(places) = places else {
             return Ok(None);
@@ -208,7 +208,7 @@ impl Run<'_> {
         Pairs::new(
             self.config.model.family(),
             self.model,
-            Outputs::new(self.model, DrawSeeds::new(u64::from(seed), 0)),
+            Outputs::new(self.model, DrawSeeds::new(u64::from(seed), 0))?,
             self.data.x.view(),
             self.responses,
             temperature,

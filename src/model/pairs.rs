@@ -10,7 +10,7 @@ use super::{Block, ModelError, Outputs, StanModel, StanPairs};
 use crate::config;
 use crate::sampler::chain::LinkedPairs;
 use crate::sampler::links::{
-    Family, FamilyLogLik, LinksGivenMoved, PairLogLik, Permutation, Prior, Update, UpdateInfo,
+    Family, FamilyLogLik, LinkKernel, LinksGivenMoved, PairLogLik, Permutation, Prior, UpdateInfo,
 };
 
 /// The pair likelihood of one chain.
@@ -83,15 +83,15 @@ impl LinkedPairs for Pairs<'_> {
 
     fn step<R: Rng>(
         &self,
-        update: &mut Update,
+        kernel: &mut LinkKernel,
         pi: &mut Permutation,
         prior: &Prior,
         rng: &mut R,
     ) -> Result<UpdateInfo, ModelError> {
         match self {
-            Pairs::Native(pairs) => Ok(update.step(pi, &pairs.log_lik, prior, rng)),
+            Pairs::Native(pairs) => Ok(kernel.step(pi, &pairs.log_lik, prior, rng)),
             Pairs::Stan(pairs) => {
-                let info = update.step(pi, pairs.as_ref(), prior, rng);
+                let info = kernel.step(pi, pairs.as_ref(), prior, rng);
                 pairs.take_error().map_or(Ok(info), Err)
             }
         }

@@ -417,22 +417,25 @@ pub struct Outputs<'m> {
     full: Vec<f64>,
     values: Vec<f64>,
     seeds: DrawSeeds,
+    /// For evaluations besides the draws, of which only quantities without random numbers are used. It is no part of a
+    /// chain's state. A new generator for each would take longer than the program.
+    rng: Rng<Arc<StanLibrary>>,
 }
 
 impl<'m> Outputs<'m> {
-    pub fn new(model: &'m StanModel, seeds: DrawSeeds) -> Outputs<'m> {
+    pub fn new(model: &'m StanModel, seeds: DrawSeeds) -> Result<Outputs<'m>, ModelError> {
         let mut full = vec![0.0; model.model.param_unc_num()];
         full[model.fixed.weight.clone()].fill(1.0);
-        Outputs {
+        Ok(Outputs {
             model,
             full,
             values: vec![0.0; model.num_outputs],
             seeds,
-        }
+            rng: model.rng(seeds.of_draw(0))?,
+        })
     }
 
-    /// The values of all blocks up to `last`, in the order of `StanModel::index_of`; those of Stan's generator are the same
-    /// in every call.
+    /// The values of all blocks up to `last`, in the order of `StanModel::index_of`.
     pub fn evaluate(
         &mut self,
         theta: &[f64],
@@ -440,7 +443,7 @@ impl<'m> Outputs<'m> {
         last: Block,
     ) -> Result<&[f64], ModelError> {
         self.full[self.model.fixed.response.clone()].copy_from_slice(response);
-        self.evaluate_placed(theta, last, 0)
+        self.evaluate_placed(theta, last, None)
     }
 
     /// The values of all blocks, with Stan's generator seeded for this draw (from 1).
@@ -451,7 +454,8 @@ impl<'m> Outputs<'m> {
         response: &[f64],
     ) -> Result<&[f64], ModelError> {
         self.full[self.model.fixed.response.clone()].copy_from_slice(response);
-        self.evaluate_placed(theta, Block::GeneratedQuantities, draw)
+        let mut rng = self.model.rng(self.seeds.of_draw(draw))?;
+        self.evaluate_placed(theta, Block::GeneratedQuantities, Some(&mut rng))
     }
 
     /// As `evaluate`, with every row's responses equal to those of `row`.
@@ -466,25 +470,24 @@ impl<'m> Outputs<'m> {
         for (column, response) in columns.zip(responses.chunks_exact(num_rows)) {
             column.fill(response[row]);
         }
-        self.evaluate_placed(theta, Block::GeneratedQuantities, 0)
+        self.evaluate_placed(theta, Block::GeneratedQuantities, None)
     }
 
     fn evaluate_placed(
         &mut self,
         theta: &[f64],
         last: Block,
-        draw: usize,
+        rng: Option<&mut Rng<Arc<StanLibrary>>>,
     ) -> Result<&[f64], ModelError> {
         self.model.fixed.scatter(theta, &mut self.full);
         let transformed = last >= Block::TransformedParameters;
         let generated = last == Block::GeneratedQuantities;
         let size = self.model.model.param_num(transformed, generated);
-        let rng = generated.then(|| self.model.rng(self.seeds.of_draw(draw)));
-        let mut rng = rng.transpose()?;
+        let rng = rng.unwrap_or(&mut self.rng);
         let values = &mut self.values[..size];
         self.model
             .model
-            .param_constrain(&self.full, transformed, generated, values, rng.as_mut())
+            .param_constrain(&self.full, transformed, generated, values, Some(rng))
             .map_err(|error| self.model.evaluate_error(error))?;
         Ok(values)
     }

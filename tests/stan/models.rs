@@ -21,7 +21,7 @@ use unshuffle::sampler::chain::{
 };
 use unshuffle::sampler::hmc::warmup::{AdaptationSettings, Trajectory};
 use unshuffle::sampler::hmc::{EvalError, LogDensity, MetricKind};
-use unshuffle::sampler::links::{ActiveSet, Prior, Update};
+use unshuffle::sampler::links::{ActiveSet, LinkKernel, Prior};
 
 use crate::common::{Project, compiler, program, rows};
 
@@ -399,9 +399,9 @@ fn a_chain_of_a_stan_program_is_resumed_with_the_same_draws() {
     let model = StanModel::new(library, "noise.stan", &data, "y", 20, 1).unwrap();
     let (y, prior) = (response(), Prior::beta_binomial(20, 1.0, 3.0));
     let parts = || {
-        let outputs = || Outputs::new(&model, DrawSeeds::new(1, 1));
+        let outputs = || Outputs::new(&model, DrawSeeds::new(1, 1)).unwrap();
         let pairs = Pairs::new(Family::Stan, &model, outputs(), x.view(), &y, 1.0).unwrap();
-        let update = Update::ActiveSet(ActiveSet::default());
+        let update = LinkKernel::ActiveSet(ActiveSet::default());
         ChainParts {
             density: ThetaGivenPi::new(&model, &y),
             step_two: Some(StepTwo::new(&y, &prior, update, pairs)),

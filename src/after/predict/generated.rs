@@ -65,7 +65,7 @@ pub(super) fn responses(
         .map(|chain| ChainLinks::read(&fit.folder, chain.chain))
         .collect::<Result<_, _>>()
         .map_err(crate::fit::FitError::from)?;
-    let mut outputs = Outputs::new(model, DrawSeeds::new(seed, STREAM));
+    let mut outputs = Outputs::new(model, DrawSeeds::new(seed, STREAM))?;
     let mut aligned = response.clone();
     let mut found = Vec::with_capacity(prediction.draws.len());
     for &index in &prediction.draws {

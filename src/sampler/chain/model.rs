@@ -5,7 +5,7 @@ use std::error::Error;
 use rand::Rng;
 
 use crate::sampler::hmc::LogDensity;
-use crate::sampler::links::{LinksGivenMoved, Permutation, Prior, Update, UpdateInfo};
+use crate::sampler::links::{LinkKernel, LinksGivenMoved, Permutation, Prior, UpdateInfo};
 
 /// The density of theta given the links, the target of Step 1. Values computed before the responses or the weights were
 /// changed are stale.
@@ -38,7 +38,7 @@ pub trait LinkedPairs {
     /// One step of the permutation at the current theta.
     fn step<R: Rng>(
         &self,
-        update: &mut Update,
+        kernel: &mut LinkKernel,
         pi: &mut Permutation,
         prior: &Prior,
         rng: &mut R,

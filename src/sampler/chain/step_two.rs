@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{LinkedDensity, LinkedPairs};
 use super::outcome::LinksStart;
-use crate::sampler::links::{LinksGivenMoved, Permutation, Prior, RowMixture, Update, UpdateInfo};
+use crate::sampler::links::{
+    LinkKernel, LinksGivenMoved, Permutation, Prior, RowMixture, UpdateInfo,
+};
 
 /// Step 2: the links of one chain and how they move.
 pub struct StepTwo<'m, P> {
@@ -13,7 +15,7 @@ pub struct StepTwo<'m, P> {
     permutation: Permutation,
     responses: &'m [f64],
     prior: &'m Prior,
-    update: Update,
+    kernel: LinkKernel,
     pairs: P,
     /// None where moved rows inform theta.
     mixture: Option<Mixture>,
@@ -39,12 +41,17 @@ struct Mixture {
 
 impl<'m, P: LinkedPairs> StepTwo<'m, P> {
     /// `responses` are concatenated, each in the order of the user's rows.
-    pub fn new(responses: &'m [f64], prior: &'m Prior, update: Update, pairs: P) -> StepTwo<'m, P> {
+    pub fn new(
+        responses: &'m [f64],
+        prior: &'m Prior,
+        kernel: LinkKernel,
+        pairs: P,
+    ) -> StepTwo<'m, P> {
         StepTwo {
             permutation: Permutation::identity(prior.num_rows()),
             responses,
             prior,
-            update,
+            kernel,
             pairs,
             mixture: None,
             start: LinksStart::Identity,
@@ -76,10 +83,10 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         match chain % 3 {
             1 => {}
             2 => {
-                let search = Update::Mode(Default::default());
-                let update = std::mem::replace(&mut self.update, search);
+                let search = LinkKernel::Mode(Default::default());
+                let kernel = std::mem::replace(&mut self.kernel, search);
                 let found = self.draw(theta, rng);
-                self.update = update;
+                self.kernel = kernel;
                 found?;
                 self.start = LinksStart::Mode;
             }
@@ -104,7 +111,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         let Some(mixture) = &mut self.mixture else {
             let info = self
                 .pairs
-                .step(&mut self.update, &mut self.permutation, self.prior, rng)?;
+                .step(&mut self.kernel, &mut self.permutation, self.prior, rng)?;
             return Ok((info, self.permutation.version() != version));
         };
         self.pairs.own_log_densities(&mut mixture.own);
@@ -114,7 +121,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             own: &mixture.own,
             marginal: &mixture.marginal,
         };
-        let info = (self.update).step(&mut self.permutation, &pair, self.prior, rng);
+        let info = (self.kernel).step(&mut self.permutation, &pair, self.prior, rng);
         Ok((info, self.weigh()))
     }
 

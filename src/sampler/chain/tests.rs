@@ -13,8 +13,8 @@ use crate::numerics::rng::{DrawSeeds, stream};
 use crate::sampler::hmc::warmup::Trajectory;
 use crate::sampler::hmc::{LogDensity, MetricKind};
 use crate::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, LinkFacts, LinkSpace,
-    LinksGivenMoved, ModeSearch, Permutation, Prior, PriorKind, RatePrior, Restart, Update,
+    ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, LinkFacts, LinkKernel, LinkSpace,
+    LinksGivenMoved, ModeSearch, Permutation, Prior, PriorKind, RatePrior, Restart,
 };
 
 const N: usize = 40;
@@ -108,12 +108,12 @@ impl LinkedPairs for GaussianPairs<'_> {
 
     fn step<R: Rng>(
         &self,
-        update: &mut Update,
+        kernel: &mut LinkKernel,
         pi: &mut Permutation,
         prior: &Prior,
         rng: &mut R,
     ) -> Result<UpdateInfo, Infallible> {
-        Ok(update.step(pi, &self.log_lik, prior, rng))
+        Ok(kernel.step(pi, &self.log_lik, prior, rng))
     }
 
     fn step_given_moved<R: Rng>(
@@ -166,7 +166,7 @@ struct Case {
     y: Vec<f64>,
     prior: Prior,
     /// None where every link stays as it is.
-    update: Option<Update>,
+    update: Option<LinkKernel>,
     has_feedback: bool,
     is_collapsed: bool,
     settings: ChainSettings,
@@ -175,7 +175,7 @@ struct Case {
 type TestChain<'m> = Chain<'m, Regression<'m>, GaussianPairs<'m>, RandomOutputs>;
 
 impl Case {
-    fn new(name: &'static str, facts: LinkFacts, update: Option<Update>) -> Case {
+    fn new(name: &'static str, facts: LinkFacts, update: Option<LinkKernel>) -> Case {
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let mut normal = || rng.sample::<f64, _>(StandardNormal);
         let x: Vec<f64> = (0..N).map(|_| normal()).collect();
@@ -259,7 +259,7 @@ fn cases() -> Vec<Case> {
         candidates: Some(&pairs),
         ..LinkFacts::default()
     };
-    let active_set = || Some(Update::ActiveSet(ActiveSet::default()));
+    let active_set = || Some(LinkKernel::ActiveSet(ActiveSet::default()));
     let from_mode = Checkerboard::new(400, Restart::Mode);
     let from_current = Checkerboard::new(400, Restart::Current);
     let mut cases = vec![
@@ -267,8 +267,16 @@ fn cases() -> Vec<Case> {
         Case::new("active set", none(), active_set()),
         Case::new("blocks", in_blocks, active_set()),
         Case::new("candidates", candidates, active_set()),
-        Case::new("mode", none(), Some(Update::Mode(ModeSearch::default()))),
-        Case::new("swaps", none(), Some(Update::Checkerboard(from_current))),
+        Case::new(
+            "mode",
+            none(),
+            Some(LinkKernel::Mode(ModeSearch::default())),
+        ),
+        Case::new(
+            "swaps",
+            none(),
+            Some(LinkKernel::Checkerboard(from_current)),
+        ),
         Case {
             is_collapsed: true,
             ..Case::new("collapsed", none(), active_set())
@@ -282,7 +290,7 @@ fn cases() -> Vec<Case> {
             ..Case::new("no feedback in blocks", in_blocks, active_set())
         },
     ];
-    let mut paper = Case::new("paper", none(), Some(Update::Checkerboard(from_mode)));
+    let mut paper = Case::new("paper", none(), Some(LinkKernel::Checkerboard(from_mode)));
     paper.settings.adaptation.trajectory = Trajectory::Static;
     paper.settings.adaptation.metric = MetricKind::Diagonal;
     cases.push(paper);
