@@ -386,7 +386,7 @@ fn a_label_does_not_change_what_is_compiled() {
 /// A chain through Stan alone: links by `log_lik`, and a generated quantity from Stan's own generator.
 #[test]
 fn a_chain_of_a_stan_program_is_resumed_with_the_same_draws() {
-    let program = include_str!("stan/linear_log_lik.stan").replace(
+    let program = include_str!("linear_log_lik.stan").replace(
         "vector[N] log_lik;",
         "real noise = normal_rng(0, 1);\n  vector[N] log_lik;",
     );
