@@ -63,7 +63,9 @@ pub enum ChainError<E: Error + 'static> {
 #[derive(Debug, Clone, Copy)]
 pub struct ChainSettings {
     pub adaptation: AdaptationSettings,
+    /// Iterations after warm-up.
     pub num_draws: usize,
+    /// Every `thin`-th of them is saved.
     pub thin: usize,
     pub max_depth: u32,
 }
@@ -78,6 +80,7 @@ pub struct ChainParts<'m, D, P, O> {
     pub outputs: O,
 }
 
+/// One chain of the Gibbs sampler: what it samples, and where it stands.
 pub struct Chain<'m, D, P, O> {
     settings: ChainSettings,
     target: MovingTarget<D>,

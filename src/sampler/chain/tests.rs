@@ -351,12 +351,15 @@ fn a_resumed_chain_gives_the_same_draws() {
     }
 }
 
+/// A case, where it is saved, and what is changed in its state.
+type Spoilt<'s> = (&'s str, usize, &'s dyn Fn(&mut Value));
+
 /// The comparison sees every part of a state that is not restored.
 #[test]
 fn a_state_that_lacks_something_gives_other_draws() {
     let case_of = |name: &str| cases().into_iter().find(|case| case.name == name).unwrap();
     let plus = |value: &mut Value, step: f64| *value = json!(value.as_f64().unwrap() + step);
-    let spoil: [(&str, usize, &dyn Fn(&mut Value)); 9] = [
+    let spoil: [Spoilt; 9] = [
         ("active set", 5, &|s| {
             s["rng"]["word_pos"] = json!(s["rng"]["word_pos"].as_u64().unwrap() + 1)
         }),
