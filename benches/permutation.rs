@@ -5,8 +5,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use unshuffle::sampler::links::{
-    ActiveSet, Checkerboard, Family, FamilyLogLik, LinkFacts, LinkSpace, ModeSearch, Permutation,
-    Prior, PriorKind, RatePrior, Restart, Update,
+    ActiveSet, Checkerboard, Family, FamilyLogLik, LinkFacts, LinkKernel, LinkSpace, ModeSearch,
+    Permutation, Prior, PriorKind, RatePrior, Restart,
 };
 
 fn main() {
@@ -29,7 +29,7 @@ fn linked_file(n: usize, num_moved: usize) -> (FamilyLogLik, Permutation) {
     (pair, truth)
 }
 
-fn steps(bencher: Bencher, size: (usize, usize), update: Update) {
+fn steps(bencher: Bencher, size: (usize, usize), update: LinkKernel) {
     let (pair, pi) = linked_file(size.0, size.1);
     let prior = Prior::beta_binomial(size.0, 1.0, 1.0);
     steps_from(bencher, pi, &pair, &prior, update);
@@ -40,7 +40,7 @@ fn steps_from(
     mut pi: Permutation,
     pair: &FamilyLogLik,
     prior: &Prior,
-    mut update: Update,
+    mut update: LinkKernel,
 ) {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     bencher.bench_local(|| update.step(&mut pi, pair, prior, &mut rng));
@@ -48,7 +48,7 @@ fn steps_from(
 
 #[divan::bench(args = SIZES)]
 fn active_set(bencher: Bencher, size: (usize, usize)) {
-    steps(bencher, size, Update::ActiveSet(ActiveSet::default()));
+    steps(bencher, size, LinkKernel::ActiveSet(ActiveSet::default()));
 }
 
 /// As many real swaps as there are rows.
@@ -56,12 +56,12 @@ fn active_set(bencher: Bencher, size: (usize, usize)) {
 fn checkerboard(bencher: Bencher, size: (usize, usize)) {
     let proposals = (size.0 * size.0 / 2) as u64;
     let kernel = Checkerboard::new(proposals, Restart::Current);
-    steps(bencher, size, Update::Checkerboard(kernel));
+    steps(bencher, size, LinkKernel::Checkerboard(kernel));
 }
 
 #[divan::bench(args = SIZES, sample_count = 10)]
 fn mode(bencher: Bencher, size: (usize, usize)) {
-    steps(bencher, size, Update::Mode(ModeSearch::default()));
+    steps(bencher, size, LinkKernel::Mode(ModeSearch::default()));
 }
 
 /// Links inside blocks of 25 rows: the same work as without, on shorter lists.
@@ -93,6 +93,6 @@ fn from_identity(bencher: Bencher, pair: &FamilyLogLik, facts: LinkFacts) {
     let n = pair.response().len();
     let kind = PriorKind::BetaBinomial(RatePrior::beta(1.0, 1.0));
     let prior = Prior::new(kind, LinkSpace::new(n, facts));
-    let update = Update::ActiveSet(ActiveSet::default());
+    let update = LinkKernel::ActiveSet(ActiveSet::default());
     steps_from(bencher, Permutation::identity(n), pair, &prior, update);
 }

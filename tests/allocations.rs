@@ -7,10 +7,11 @@ use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
-use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Sampling};
+use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
 use unshuffle::sampler::hmc::{EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State};
 use unshuffle::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, Permutation, Prior, Restart, Update,
+    ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, LinkKernel, Permutation, Prior,
+    Restart,
 };
 
 thread_local! {
@@ -56,7 +57,7 @@ impl LogDensity for Normals {
     }
 }
 
-fn allocations_in_100_steps(metric: MetricKind, sampling: Sampling) -> usize {
+fn allocations_in_100_steps(metric: MetricKind, trajectory: Trajectory) -> usize {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let mut target = MovingTarget::new(Normals { centre: 0.0 });
     let mut state = State::new(vec![0.1; 10], &mut target).unwrap();
@@ -65,7 +66,7 @@ fn allocations_in_100_steps(metric: MetricKind, sampling: Sampling) -> usize {
         num_warmup: 500,
         target_accept: 0.8,
         metric,
-        sampling,
+        trajectory,
     };
     let mut adaptation =
         Adaptation::start(settings, &mut kernel, &mut target, &state, &mut rng).unwrap();
@@ -87,8 +88,8 @@ fn allocations_in_100_steps(metric: MetricKind, sampling: Sampling) -> usize {
 #[test]
 fn transitions_after_warm_up_allocate_nothing() {
     for metric in [MetricKind::Diagonal, MetricKind::Dense] {
-        for sampling in [Sampling::Nuts, Sampling::Static] {
-            assert_eq!(allocations_in_100_steps(metric, sampling), 0);
+        for trajectory in [Trajectory::Nuts, Trajectory::Static] {
+            assert_eq!(allocations_in_100_steps(metric, trajectory), 0);
         }
     }
 }
@@ -114,8 +115,8 @@ fn steps_of_the_links_after_the_first_allocate_nothing() {
     let prior = Prior::beta_binomial(n, 1.0, 1.0);
     let mut pi = Permutation::identity(n);
     let mut kernels = [
-        Update::ActiveSet(ActiveSet::default()),
-        Update::Checkerboard(Checkerboard::new(100_000, Restart::Current)),
+        LinkKernel::ActiveSet(ActiveSet::default()),
+        LinkKernel::Checkerboard(Checkerboard::new(100_000, Restart::Current)),
     ];
     for kernel in &mut kernels {
         kernel.step(&mut pi, &pair, &prior, &mut rng);

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
-use crate::sampler::links::RatePrior;
+use crate::sampler::links::{RatePrior, Restart};
 
 /// The density of one response given its row of predictors, as the permutation step computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -192,16 +192,6 @@ pub enum Update {
     Mode,
     /// Keep every link as it is: a plain Stan fit.
     None,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Restart {
-    /// From the current links, which samples the posterior exactly.
-    #[default]
-    Current,
-    /// From the most probable links, as in the paper; biased towards them.
-    Mode,
 }
 
 /// Whether the responses of moved rows inform the parameters.

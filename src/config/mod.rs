@@ -16,13 +16,13 @@ mod strict_json;
 mod temperature;
 
 pub(crate) use check::Check;
-pub use choices::{Audit, Family, Feedback, Prior, Priors, Restart, Update};
+pub use choices::{Audit, Family, Feedback, Prior, Priors, Update};
 pub use data::{Data, DataSource, LinkColumns, Missing};
 pub use error::ConfigError;
 pub use init::{Init, read_init};
 pub use load::{load, parse, schema};
 pub(crate) use load::{load_value, typed};
-pub use raw::{Metric, Sampler, Trajectory};
+pub use raw::Sampler;
 pub use resolved::{Config, Model, ModelSource, Permutation};
 pub use response::Response;
 pub use response_kind::ResponseKind;

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Data, Family, Feedback, Init, Prior, Priors, ResponseKind, Temperature, Update};
+use crate::sampler::hmc::MetricKind;
+use crate::sampler::hmc::warmup::Trajectory;
 
 /// A fit of a regression whose rows may be linked wrongly: the model, the data, how to sample, where to write.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -122,7 +124,7 @@ pub struct Sampler {
     #[schemars(range(min = 1, max = 20))]
     pub max_depth: u32,
     /// Shape of the mass matrix.
-    pub metric: Metric,
+    pub metric: MetricKind,
     /// How far each trajectory goes.
     pub trajectory: Trajectory,
     /// Starting values: "auto" (least squares for models with `beta` and `sigma2` or `sigma`, otherwise as Stan),
@@ -145,30 +147,10 @@ impl Default for Sampler {
             seed: 1,
             target_accept: 0.8,
             max_depth: 10,
-            metric: Metric::default(),
+            metric: MetricKind::default(),
             trajectory: Trajectory::default(),
             init: Init::default(),
             standardise: None,
         }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// A full mass matrix: learns correlations between parameters.
-    #[default]
-    Dense,
-    /// One scale for each parameter: for many parameters.
-    Diagonal,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Trajectory {
-    /// The no-U-turn sampler, as in Stan.
-    #[default]
-    Nuts,
-    /// After a NUTS warm-up, trajectories of jittered fixed length.
-    Static,
 }

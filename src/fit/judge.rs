@@ -9,7 +9,6 @@ use crate::config::{ResponseKind, Update};
 use crate::data::Dataset;
 use crate::fit::run::Run;
 use crate::posterior::diagnostics::SummaryRow;
-use crate::posterior::draws::read_output;
 use crate::posterior::summary;
 use crate::sampler::chain::Silent;
 use crate::trust::{self, Coefficient, Judgement, Method, write_coefficients, write_trust};
@@ -35,6 +34,10 @@ impl Prepared {
             None => self.kept(joint),
             Some(links) => {
                 let given = self.as_linked(num_threads, stop)?;
+                if given.is_empty() {
+                    // Ctrl-C came before its first draw.
+                    return Ok(None);
+                }
                 let p_moved: Vec<f64> = (0..links.num_rows())
                     .map(|row| links.row(row).p_moved)
                     .collect();
@@ -95,10 +98,6 @@ impl Prepared {
         num_threads: usize,
         stop: &AtomicBool,
     ) -> Result<Vec<SummaryRow>, FitError> {
-        let folder = tempfile::tempdir().map_err(|source| FitError::Write {
-            path: std::env::temp_dir(),
-            source,
-        })?;
         let mut config = self.config.clone();
         config.permutation.update = Update::None;
         config.sampler.chains = NUM_CHAINS;
@@ -112,13 +111,11 @@ impl Prepared {
             model: &self.model,
             coordinates: self.coordinates.as_ref(),
             prior: &self.prior,
-            output: folder.path(),
             num_threads,
             stop,
             observer: &Silent,
         };
-        run.chains()?;
-        Ok(summary::rows(&read_output(folder.path())?))
+        Ok(summary::rows(&run.in_memory()?))
     }
 
     /// Huber, the row mixture and the estimate for a known rate, as far as they apply.

@@ -56,7 +56,7 @@ pub enum FitError {
     )]
     NoAlpha { label: String },
     #[error(transparent)]
-    Chain(#[from] ChainError),
+    Chain(#[from] ChainError<ModelError>),
     #[error(transparent)]
     Draws(#[from] DrawsError),
     #[error("{} already holds a fit: choose another `output`, or replace it with --force", path.display())]
@@ -106,12 +106,11 @@ impl Prepared {
             model: &self.model,
             coordinates: self.coordinates.as_ref(),
             prior: &self.prior,
-            output,
             num_threads,
             stop,
             observer,
         };
-        let outcomes = run.chains()?;
+        let outcomes = run.to_files(output)?;
         let has_draws = outcomes.iter().any(|outcome| outcome.num_draws > 0);
         let chains = if has_draws {
             read_output(output)?

@@ -16,7 +16,7 @@ use crate::model::{
     check_weights,
 };
 use crate::numerics::Spread;
-use crate::numerics::rng;
+use crate::numerics::rng::{self, DrawSeeds};
 use crate::priors::{self, PriorsUsed};
 use crate::sampler::links::{LinkFacts, LinkSpace, Prior, PriorKind};
 
@@ -317,7 +317,8 @@ fn agreement(
     let family = config.model.family();
     let mut rng = rng::stream(config.sampler.seed, usize::MAX);
     let mut stan_rng = model.rng(rng.next_u32())?;
-    let outputs = Outputs::new(model, model.rng(rng.next_u32())?);
+    let seeds = DrawSeeds::new(u64::from(rng.next_u32()), 1);
+    let outputs = Outputs::new(model, seeds)?;
     let x = data.x.view();
     let responses = data.responses();
     let mut pairs = Pairs::new(family, model, outputs, x, &responses, alpha_links)?;

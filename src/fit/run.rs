@@ -7,21 +7,23 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rand::RngCore;
 
 use super::initial::initial_values;
-use crate::config::{self, Config, Feedback, Metric, ResponseKind, Trajectory};
+use crate::config::{self, Config, Feedback, ResponseKind};
 use crate::data::Dataset;
 use crate::model::{
-    GaussianTheta, ModelError, Outputs, Pairs, StanModel, Standardised, ThetaGivenPi,
+    ModelError, Outputs, Pairs, StanModel, Standardised, ThetaGivenPi, gaussian_theta,
 };
-use crate::numerics::rng::{self, ChainRng};
-use crate::posterior::draws::{ChainHeader, ChainWriter, LINK_COLUMNS, SAMPLER_COLUMNS};
+use crate::numerics::rng::{self, ChainRng, DrawSeeds};
+use crate::posterior::draws::{ChainDraws, ChainHeader, ChainWriter};
 use crate::sampler::chain::{
-    Chain, ChainError, ChainOutcome, ChainSettings, CollapsedMove, Links, Observer,
+    Chain, ChainError, ChainOutcome, ChainParts, ChainSettings, CollapsedMove, DrawSink,
+    DrawsInMemory, LINK_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
 };
-use crate::sampler::hmc::MetricKind;
-use crate::sampler::hmc::warmup::{AdaptationSettings, Sampling};
+use crate::sampler::hmc::warmup::AdaptationSettings;
 use crate::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, Marginal, ModeSearch, Prior, Restart, Update,
+    ActiveSet, Checkerboard, Collapsed, LinkKernel, Marginal, ModeSearch, Prior,
 };
+
+type Error = ChainError<ModelError>;
 
 /// The paper's T, in units of the number of rows, where a config leaves it open.
 const SWEEPS_PER_UPDATE: usize = 10;
@@ -30,13 +32,12 @@ const SWEEPS_PER_UPDATE: usize = 10;
 pub struct Run<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
-    /// Of the data, one behind the other.
+    /// Responses, concatenated column by column.
     pub responses: &'a [f64],
     pub model: &'a StanModel,
     /// None where HMC moves in theta itself.
     pub coordinates: Option<&'a Standardised>,
     pub prior: &'a Prior,
-    pub output: &'a Path,
     pub num_threads: usize,
     /// Set by Ctrl-C; every chain ends after its current iteration.
     pub stop: &'a AtomicBool,
@@ -44,8 +45,36 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Runs every chain and writes its draws to `folder`.
+    pub fn to_files(&self, folder: &Path) -> Result<Vec<ChainOutcome>, Error> {
+        let chains = self.chains(|id| {
+            let row_numbers = self.has_links().then_some(self.data.row_numbers.as_slice());
+            let writer =
+                ChainWriter::create(folder, &self.header(id), &self.columns(), row_numbers);
+            writer.map_err(|source| Error::Write {
+                chain: id,
+                place: folder.display().to_string(),
+                source,
+            })
+        })?;
+        Ok(chains.into_iter().map(|(outcome, _)| outcome).collect())
+    }
+
+    /// Runs every chain and keeps its draws, without their links.
+    pub fn in_memory(&self) -> Result<Vec<ChainDraws>, Error> {
+        let chains = self.chains(|_| Ok(DrawsInMemory::default()))?;
+        let chains = chains.iter().filter(|(_, draws)| !draws.values.is_empty());
+        let draws = |(outcome, draws): &(ChainOutcome, DrawsInMemory)| {
+            ChainDraws::of_memory(outcome.chain, self.columns(), draws)
+        };
+        Ok(chains.map(draws).collect())
+    }
+
     /// Runs every chain, `num_threads` at a time. A chain's draws depend on the seed and its number alone.
-    pub fn chains(&self) -> Result<Vec<ChainOutcome>, ChainError> {
+    fn chains<S: DrawSink + Send>(
+        &self,
+        sink: impl Fn(usize) -> Result<S, Error> + Sync,
+    ) -> Result<Vec<(ChainOutcome, S)>, Error> {
         let num_chains = self.config.sampler.chains;
         let next = AtomicUsize::new(1);
         let outcomes = Mutex::new(Vec::with_capacity(num_chains));
@@ -58,7 +87,7 @@ impl Run<'_> {
                         if chain > num_chains || self.stop.load(Ordering::Relaxed) {
                             break;
                         }
-                        let outcome = self.chain(chain);
+                        let outcome = self.chain(chain, &sink);
                         if outcome.is_err() {
                             self.stop.store(true, Ordering::Relaxed);
                         }
@@ -69,12 +98,17 @@ impl Run<'_> {
         });
         let outcomes = outcomes.into_inner().expect("no panics");
         let mut outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
-        outcomes.sort_by_key(|outcome: &ChainOutcome| outcome.chain);
+        outcomes.sort_by_key(|(outcome, _): &(ChainOutcome, S)| outcome.chain);
         Ok(outcomes)
     }
 
-    fn chain(&self, id: usize) -> Result<ChainOutcome, ChainError> {
-        let mut rng = rng::stream(self.config.sampler.seed, id);
+    fn chain<S: DrawSink>(
+        &self,
+        id: usize,
+        sink: impl Fn(usize) -> Result<S, Error>,
+    ) -> Result<(ChainOutcome, S), Error> {
+        let seed = self.config.sampler.seed;
+        let mut rng = rng::stream(seed, id);
         let mut stan_rng = self.model.rng(rng.next_u32())?;
         let theta = initial_values(
             self.model,
@@ -85,49 +119,44 @@ impl Run<'_> {
             &mut rng,
             &mut stan_rng,
         )?;
-        let mut links = self.links(&mut rng)?;
-        if let Some(links) = &mut links {
-            links.disperse(id, &theta, &mut rng)?;
+        let mut step_two = self.step_two(&mut rng)?;
+        if let Some(step_two) = &mut step_two {
+            step_two.disperse(id, &theta, &mut rng)?;
         }
-        let with_links = links.is_some();
-        let density =
-            ThetaGivenPi::new(self.model, self.responses).in_coordinates(self.coordinates);
-        let outputs = Outputs::new(self.model, stan_rng);
-        let collapsed = self.collapsed()?;
-        let chain = Chain::new(id, self.settings(), density, links, theta, outputs, rng)?
-            .with_collapsed(collapsed);
-        let columns = self.columns(with_links);
-        let row_numbers = with_links.then_some(self.data.row_numbers.as_slice());
-        let writer = ChainWriter::create(self.output, &self.header(id), &columns, row_numbers);
-        let writer = writer.map_err(|source| ChainError::Write {
-            chain: id,
-            path: self.output.to_path_buf(),
-            source,
-        })?;
-        chain.run(writer, self.stop, self.observer)
+        let density = ThetaGivenPi::new(self.model, self.responses);
+        let parts = ChainParts {
+            density: density.in_coordinates(self.coordinates),
+            step_two,
+            collapsed: self.collapsed()?,
+            outputs: Outputs::new(self.model, DrawSeeds::new(seed, id))?,
+        };
+        let mut chain = Chain::new(id, self.settings(), parts, theta, rng)?;
+        let mut sink = sink(id)?;
+        let outcome = chain.run(&mut sink, self.stop, self.observer)?;
+        Ok((outcome, sink))
+    }
+
+    fn has_links(&self) -> bool {
+        self.config.permutation.update != config::Update::None
     }
 
     /// Step 2, where the config asks for one.
-    fn links(&self, rng: &mut ChainRng) -> Result<Option<Links<'_>>, ChainError> {
+    fn step_two(&self, rng: &mut ChainRng) -> Result<Option<StepTwo<'_, Pairs<'_>>>, Error> {
         let num_rows = self.data.num_rows();
-        let update = match self.config.permutation.update {
+        let kernel = match self.config.permutation.update {
             config::Update::None => return Ok(None),
-            config::Update::ActiveSet => Update::ActiveSet(ActiveSet::default()),
-            config::Update::Mode => Update::Mode(ModeSearch::default()),
+            config::Update::ActiveSet => LinkKernel::ActiveSet(ActiveSet::default()),
+            config::Update::Mode => LinkKernel::Mode(ModeSearch::default()),
             config::Update::Checkerboard { steps, restart } => {
                 let steps = steps.unwrap_or(SWEEPS_PER_UPDATE * num_rows) as u64;
-                let restart = match restart {
-                    config::Restart::Current => Restart::Current,
-                    config::Restart::Mode => Restart::Mode,
-                };
-                Update::Checkerboard(Checkerboard::new(steps, restart))
+                LinkKernel::Checkerboard(Checkerboard::new(steps, restart))
             }
         };
         let pairs = self.pairs(rng.next_u32())?;
-        let links = Links::new(self.responses, self.prior, update, pairs);
+        let step_two = StepTwo::new(self.responses, self.prior, kernel, pairs);
         Ok(Some(match self.config.permutation.feedback {
-            Feedback::Full => links,
-            Feedback::None => links.without_feedback(&self.log_marginal()),
+            Feedback::Full => step_two,
+            Feedback::None => step_two.without_feedback(&self.log_marginal()),
         }))
     }
 
@@ -163,9 +192,9 @@ impl Run<'_> {
             return Ok(None);
         }
         let x = self.data.x.view();
-        // Parameters are not generated: this seed is never used.
-        let mut outputs = Outputs::new(self.model, self.model.rng(0)?);
-        let places = GaussianTheta::of(self.model, x.ncols(), &mut outputs, self.responses)?;
+        // Parameters are not generated: these seeds are never used.
+        let mut outputs = Outputs::new(self.model, DrawSeeds::new(0, 0))?;
+        let places = gaussian_theta(self.model, x.ncols(), &mut outputs, self.responses)?;
         let Some(places) = places else {
             return Ok(None);
         };
@@ -179,7 +208,7 @@ impl Run<'_> {
         Pairs::new(
             self.config.model.family(),
             self.model,
-            Outputs::new(self.model, self.model.rng(seed)?),
+            Outputs::new(self.model, DrawSeeds::new(u64::from(seed), 0))?,
             self.data.x.view(),
             self.responses,
             temperature,
@@ -192,14 +221,8 @@ impl Run<'_> {
             adaptation: AdaptationSettings {
                 num_warmup: sampler.warmup,
                 target_accept: sampler.target_accept,
-                metric: match sampler.metric {
-                    Metric::Dense => MetricKind::Dense,
-                    Metric::Diagonal => MetricKind::Diagonal,
-                },
-                sampling: match sampler.trajectory {
-                    Trajectory::Nuts => Sampling::Nuts,
-                    Trajectory::Static => Sampling::Static,
-                },
+                metric: sampler.metric,
+                trajectory: sampler.trajectory,
             },
             num_draws: sampler.draws,
             thin: sampler.thin,
@@ -207,8 +230,8 @@ impl Run<'_> {
         }
     }
 
-    fn columns(&self, with_links: bool) -> Vec<String> {
-        let link_columns: &[&str] = if with_links { &LINK_COLUMNS } else { &[] };
+    fn columns(&self) -> Vec<String> {
+        let link_columns: &[&str] = if self.has_links() { &LINK_COLUMNS } else { &[] };
         let sampler = SAMPLER_COLUMNS.iter().chain(link_columns);
         let outputs = self.model.output_names().iter().cloned();
         sampler
@@ -227,11 +250,8 @@ impl Run<'_> {
             thin: sampler.thin,
             target_accept: sampler.target_accept,
             max_depth: sampler.max_depth as usize,
-            engine: match sampler.trajectory {
-                Trajectory::Nuts => "nuts",
-                Trajectory::Static => "static",
-            },
-            dense_metric: sampler.metric == Metric::Dense,
+            trajectory: sampler.trajectory,
+            metric: sampler.metric,
             standardised: self.coordinates.is_some(),
             seed: sampler.seed,
             chain,

@@ -9,6 +9,7 @@ use rand::Rng;
 use thiserror::Error;
 
 use super::{ModelError, Pairs, StanModel};
+use crate::sampler::chain::LinkedPairs;
 use crate::sampler::links::Permutation;
 
 #[derive(Debug, Error)]

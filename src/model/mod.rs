@@ -13,7 +13,7 @@ mod standardised;
 mod weights;
 
 pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
-pub use gaussian_theta::GaussianTheta;
+pub use gaussian_theta::gaussian_theta;
 pub use pairs::Pairs;
 pub use response_block::{ModelError, ResponseShape};
 pub(crate) use spread::{Spread, varying_columns};

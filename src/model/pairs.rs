@@ -8,8 +8,9 @@ use rand::Rng;
 use super::spread::Spread;
 use super::{Block, ModelError, Outputs, StanModel, StanPairs};
 use crate::config;
+use crate::sampler::chain::LinkedPairs;
 use crate::sampler::links::{
-    Family, FamilyLogLik, LinksGivenMoved, PairLogLik, Permutation, Prior, Update, UpdateInfo,
+    Family, FamilyLogLik, LinkKernel, LinksGivenMoved, PairLogLik, Permutation, Prior, UpdateInfo,
 };
 
 /// The pair likelihood of one chain.
@@ -55,68 +56,6 @@ impl<'m> Pairs<'m> {
         Ok(Pairs::Native(Box::new(pairs)))
     }
 
-    /// Moves to a new theta.
-    pub fn update(&mut self, theta: &[f64]) -> Result<(), ModelError> {
-        match self {
-            Pairs::Native(pairs) => pairs.update(theta),
-            Pairs::Stan(pairs) => pairs.update(theta),
-        }
-    }
-
-    /// One step of the permutation at the current theta.
-    pub fn step(
-        &self,
-        update: &mut Update,
-        pi: &mut Permutation,
-        prior: &Prior,
-        rng: &mut impl Rng,
-    ) -> Result<UpdateInfo, ModelError> {
-        match self {
-            Pairs::Native(pairs) => Ok(update.step(pi, &pairs.log_lik, prior, rng)),
-            Pairs::Stan(pairs) => {
-                let info = update.step(pi, pairs.as_ref(), prior, rng);
-                pairs.take_error().map_or(Ok(info), Err)
-            }
-        }
-    }
-
-    /// Draws where the rows that `state` moves belong, at the current theta.
-    pub fn step_given_moved(
-        &self,
-        links: &mut LinksGivenMoved,
-        state: &Permutation,
-        prior: &Prior,
-        rng: &mut impl Rng,
-    ) -> Result<(), ModelError> {
-        match self {
-            Pairs::Native(pairs) => links.step(state, &pairs.log_lik, prior, rng),
-            Pairs::Stan(pairs) => {
-                links.step(state, pairs.as_ref(), prior, rng);
-                pairs.take_error().map_or(Ok(()), Err)?;
-            }
-        }
-        Ok(())
-    }
-
-    pub fn temperature(&self) -> f64 {
-        match self {
-            Pairs::Native(pairs) => pairs.log_lik.temperature(),
-            Pairs::Stan(pairs) => pairs.temperature(),
-        }
-    }
-
-    /// The untempered log density of each response at its own link.
-    pub fn own_log_densities(&self, own: &mut Vec<f64>) {
-        own.clear();
-        match self {
-            Pairs::Native(pairs) => {
-                let log_lik = &pairs.log_lik;
-                own.extend((0..log_lik.len()).map(|i| log_lik.log_density(i, i)));
-            }
-            Pairs::Stan(pairs) => own.extend_from_slice(pairs.diagonal()),
-        }
-    }
-
     /// The untempered log likelihood of all rows under `pi`.
     pub(super) fn log_likelihood(&self, pi: &Permutation) -> Result<f64, ModelError> {
         let rows = 0..pi.len();
@@ -128,6 +67,68 @@ impl<'m> Pairs<'m> {
                 let sum = pairs.total(pi) / pairs.temperature();
                 pairs.take_error().map_or(Ok(sum), Err)
             }
+        }
+    }
+}
+
+impl LinkedPairs for Pairs<'_> {
+    type Error = ModelError;
+
+    fn update(&mut self, theta: &[f64]) -> Result<(), ModelError> {
+        match self {
+            Pairs::Native(pairs) => pairs.update(theta),
+            Pairs::Stan(pairs) => pairs.update(theta),
+        }
+    }
+
+    fn step<R: Rng>(
+        &self,
+        kernel: &mut LinkKernel,
+        pi: &mut Permutation,
+        prior: &Prior,
+        rng: &mut R,
+    ) -> Result<UpdateInfo, ModelError> {
+        match self {
+            Pairs::Native(pairs) => Ok(kernel.step(pi, &pairs.log_lik, prior, rng)),
+            Pairs::Stan(pairs) => {
+                let info = kernel.step(pi, pairs.as_ref(), prior, rng);
+                pairs.take_error().map_or(Ok(info), Err)
+            }
+        }
+    }
+
+    fn step_given_moved<R: Rng>(
+        &self,
+        links: &mut LinksGivenMoved,
+        state: &Permutation,
+        prior: &Prior,
+        rng: &mut R,
+    ) -> Result<(), ModelError> {
+        match self {
+            Pairs::Native(pairs) => links.step(state, &pairs.log_lik, prior, rng),
+            Pairs::Stan(pairs) => {
+                links.step(state, pairs.as_ref(), prior, rng);
+                pairs.take_error().map_or(Ok(()), Err)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn temperature(&self) -> f64 {
+        match self {
+            Pairs::Native(pairs) => pairs.log_lik.temperature(),
+            Pairs::Stan(pairs) => pairs.temperature(),
+        }
+    }
+
+    fn own_log_densities(&self, own: &mut Vec<f64>) {
+        own.clear();
+        match self {
+            Pairs::Native(pairs) => {
+                let log_lik = &pairs.log_lik;
+                own.extend((0..log_lik.len()).map(|i| log_lik.log_density(i, i)));
+            }
+            Pairs::Stan(pairs) => own.extend_from_slice(pairs.diagonal()),
         }
     }
 }

@@ -11,6 +11,8 @@ use super::Standardised;
 use super::fixed_blocks::FixedBlocks;
 use super::response_block::{self, ModelError, ResponseShape};
 use crate::model::stan::{ProgramInfo, StanError};
+use crate::numerics::rng::DrawSeeds;
+use crate::sampler::chain::{DrawOutputs, LinkedDensity};
 use crate::sampler::hmc::{EvalError, LogDensity};
 
 /// The parameter that holds the weight of each row in the likelihood.
@@ -375,39 +377,36 @@ impl<'m> ThetaGivenPi<'m> {
             ..self
         }
     }
+}
 
-    /// Writes theta where HMC stands at `position`.
-    pub fn theta_at(&self, position: &[f64], theta: &mut [f64]) {
+impl LinkedDensity for ThetaGivenPi<'_> {
+    fn theta_at(&self, position: &[f64], theta: &mut [f64]) {
         theta.copy_from_slice(position);
         if let Some(coordinates) = self.coordinates {
             coordinates.to_theta(theta);
         }
     }
 
-    /// Where HMC stands when theta is this.
-    pub fn position_of(&self, mut theta: Vec<f64>) -> Vec<f64> {
+    fn position_of(&self, mut theta: Vec<f64>) -> Vec<f64> {
         if let Some(coordinates) = self.coordinates {
             coordinates.to_position(&mut theta);
         }
         theta
     }
 
-    pub fn response(&self) -> &[f64] {
+    fn response(&self) -> &[f64] {
         &self.full[self.model.fixed.response.clone()]
     }
 
-    pub fn weights(&self) -> &[f64] {
+    fn weights(&self) -> &[f64] {
         &self.full[self.model.fixed.weight.clone()]
     }
 
-    /// The aligned response, to be changed where a link changed. Cached densities are stale afterwards.
-    pub fn response_mut(&mut self) -> &mut [f64] {
+    fn response_mut(&mut self) -> &mut [f64] {
         &mut self.full[self.model.fixed.response.clone()]
     }
 
-    /// The weight of each row in the likelihood, empty for a program without; 1 at the start. Cached densities are stale
-    /// once they change.
-    pub fn weights_mut(&mut self) -> &mut [f64] {
+    fn weights_mut(&mut self) -> &mut [f64] {
         &mut self.full[self.model.fixed.weight.clone()]
     }
 }
@@ -417,19 +416,23 @@ pub struct Outputs<'m> {
     model: &'m StanModel,
     full: Vec<f64>,
     values: Vec<f64>,
+    seeds: DrawSeeds,
+    /// For evaluations besides the draws, of which only quantities without random numbers are used. It is no part of a
+    /// chain's state. A new generator for each would take longer than the program.
     rng: Rng<Arc<StanLibrary>>,
 }
 
 impl<'m> Outputs<'m> {
-    pub fn new(model: &'m StanModel, rng: Rng<Arc<StanLibrary>>) -> Outputs<'m> {
+    pub fn new(model: &'m StanModel, seeds: DrawSeeds) -> Result<Outputs<'m>, ModelError> {
         let mut full = vec![0.0; model.model.param_unc_num()];
         full[model.fixed.weight.clone()].fill(1.0);
-        Outputs {
+        Ok(Outputs {
             model,
             full,
             values: vec![0.0; model.num_outputs],
-            rng,
-        }
+            seeds,
+            rng: model.rng(seeds.of_draw(0))?,
+        })
     }
 
     /// The values of all blocks up to `last`, in the order of `StanModel::index_of`.
@@ -440,7 +443,19 @@ impl<'m> Outputs<'m> {
         last: Block,
     ) -> Result<&[f64], ModelError> {
         self.full[self.model.fixed.response.clone()].copy_from_slice(response);
-        self.evaluate_placed(theta, last)
+        self.evaluate_placed(theta, last, None)
+    }
+
+    /// The values of all blocks, with Stan's generator seeded for this draw (from 1).
+    pub fn evaluate_draw(
+        &mut self,
+        draw: usize,
+        theta: &[f64],
+        response: &[f64],
+    ) -> Result<&[f64], ModelError> {
+        self.full[self.model.fixed.response.clone()].copy_from_slice(response);
+        let mut rng = self.model.rng(self.seeds.of_draw(draw))?;
+        self.evaluate_placed(theta, Block::GeneratedQuantities, Some(&mut rng))
     }
 
     /// As `evaluate`, with every row's responses equal to those of `row`.
@@ -455,31 +470,36 @@ impl<'m> Outputs<'m> {
         for (column, response) in columns.zip(responses.chunks_exact(num_rows)) {
             column.fill(response[row]);
         }
-        self.evaluate_placed(theta, Block::GeneratedQuantities)
+        self.evaluate_placed(theta, Block::GeneratedQuantities, None)
     }
 
-    fn evaluate_placed(&mut self, theta: &[f64], last: Block) -> Result<&[f64], ModelError> {
+    fn evaluate_placed(
+        &mut self,
+        theta: &[f64],
+        last: Block,
+        rng: Option<&mut Rng<Arc<StanLibrary>>>,
+    ) -> Result<&[f64], ModelError> {
         self.model.fixed.scatter(theta, &mut self.full);
         let transformed = last >= Block::TransformedParameters;
         let generated = last == Block::GeneratedQuantities;
         let size = self.model.model.param_num(transformed, generated);
+        let rng = rng.unwrap_or(&mut self.rng);
         let values = &mut self.values[..size];
         self.model
             .model
-            .param_constrain(
-                &self.full,
-                transformed,
-                generated,
-                values,
-                Some(&mut self.rng),
-            )
+            .param_constrain(&self.full, transformed, generated, values, Some(rng))
             .map_err(|error| self.model.evaluate_error(error))?;
         Ok(values)
     }
+}
 
-    /// Appends what is saved of a draw to `row`, in the order of `StanModel::output_names`.
-    pub fn append(
+impl DrawOutputs for Outputs<'_> {
+    type Error = ModelError;
+
+    /// In the order of `StanModel::output_names`.
+    fn append(
         &mut self,
+        draw: usize,
         theta: &[f64],
         response: &[f64],
         weights: &[f64],
@@ -487,7 +507,7 @@ impl<'m> Outputs<'m> {
     ) -> Result<(), ModelError> {
         self.full[self.model.fixed.weight.clone()].copy_from_slice(weights);
         let gaps = self.model.fixed_outputs.gaps(self.model.num_outputs);
-        let values = self.evaluate(theta, response, Block::GeneratedQuantities)?;
+        let values = self.evaluate_draw(draw, theta, response)?;
         for gap in gaps {
             row.extend_from_slice(&values[gap]);
         }

@@ -4,6 +4,7 @@ use rand::Rng;
 use thiserror::Error;
 
 use super::{ModelError, Pairs, TwoTemperatures};
+use crate::sampler::chain::LinkedPairs;
 
 #[derive(Debug, Error)]
 pub enum WeightsError {

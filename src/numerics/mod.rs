@@ -3,6 +3,7 @@
 pub(crate) mod cholesky;
 pub(crate) mod density;
 pub(crate) mod fft;
+pub(crate) mod floats;
 pub(crate) mod gamma;
 pub(crate) mod qr;
 pub mod rng;

@@ -13,9 +13,10 @@ use crate::data::Notes;
 use crate::fit::{DataSummary, Predictive};
 use crate::model::stan::shipped_names;
 use crate::numerics::grid;
-use crate::posterior::draws::{ChainDraws, LINK_COLUMNS, MovedRow, SAMPLER_COLUMNS};
+use crate::posterior::draws::{ChainDraws, MovedRow};
 use crate::posterior::links::{LinksSummary, RowNumbers};
 use crate::posterior::summary;
+use crate::sampler::chain::{LINK_COLUMNS, SAMPLER_COLUMNS};
 
 impl Saved {
     /// Chains of the given lengths: the coefficients of an intercept and `num_parameters - 1` predictors, standard normal and

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use unshuffle::fit::{Fitted, prepare};
 use unshuffle::model::stan::shipped_model;
 use unshuffle::model::{Standardised, ThetaGivenPi};
-use unshuffle::sampler::chain::Silent;
+use unshuffle::sampler::chain::{LinkedDensity, Silent};
 use unshuffle::sampler::hmc::LogDensity;
 
 use crate::common::{Project, compiler, program};

@@ -9,7 +9,7 @@ use unshuffle::model::ThetaGivenPi;
 use unshuffle::numerics::rng;
 use unshuffle::posterior::draws::read_output;
 use unshuffle::sampler::chain::Silent;
-use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Sampling};
+use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
 use unshuffle::sampler::hmc::{EvalError, LogDensity};
 use unshuffle::sampler::hmc::{Kernel, MetricKind, MovingTarget, State};
 
@@ -111,7 +111,7 @@ fn sample(prepared: &Prepared, without_jacobian: bool) -> Draws {
             num_warmup: 1000,
             target_accept: 0.8,
             metric: MetricKind::Dense,
-            sampling: Sampling::Nuts,
+            trajectory: Trajectory::Nuts,
         };
         let mut adaptation =
             Adaptation::start(settings, &mut kernel, &mut target, &state, &mut rng).unwrap();

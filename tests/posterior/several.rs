@@ -15,11 +15,11 @@ use unshuffle::fit::{Prepared, prepare};
 use unshuffle::model::stan::shipped_names;
 use unshuffle::model::{Outputs, Pairs};
 use unshuffle::numerics::mean;
-use unshuffle::numerics::rng::stream;
+use unshuffle::numerics::rng::{DrawSeeds, stream};
 use unshuffle::posterior::diagnostics::mcse_mean;
 use unshuffle::posterior::draws::read_links;
-use unshuffle::sampler::chain::Silent;
-use unshuffle::sampler::links::{ActiveSet, Permutation, Prior, Update};
+use unshuffle::sampler::chain::{LinkedPairs, Silent};
+use unshuffle::sampler::links::{ActiveSet, LinkKernel, Permutation, Prior};
 
 /// The 1 - 3.1e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.518;
@@ -237,11 +237,12 @@ fn by_hand(align: impl Fn(&Permutation, &[f64], &mut [f64])) -> Draws {
     };
     for chain in 1..=4 {
         let mut rng = stream(5, chain);
-        let outputs = Outputs::new(&prepared.model, prepared.model.rng(rng.random()).unwrap());
+        let seeds = DrawSeeds::new(u64::from(rng.random::<u32>()), chain);
+        let outputs = Outputs::new(&prepared.model, seeds).unwrap();
         let family = prepared.config.model.family();
         let x = prepared.data.x.view();
         let mut pairs = Pairs::new(family, &prepared.model, outputs, x, &responses, 1.0).unwrap();
-        let mut update = Update::ActiveSet(ActiveSet::default());
+        let mut update = LinkKernel::ActiveSet(ActiveSet::default());
         let mut pi = Permutation::identity(X.len());
         let mut aligned = responses.clone();
         let mut links = Vec::new();

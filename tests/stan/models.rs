@@ -6,14 +6,22 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use bridgestan::{Model, open_library};
+use ndarray::Array2;
 use serde_json::json;
+use unshuffle::config::Family;
 use unshuffle::fit::{FitError, prepare};
 use unshuffle::model::stan::{
     BuildObserver, Compiler, StanError, StanSource, Toolchain, shipped_model, shipped_names,
 };
-use unshuffle::model::{ModelError, StanModel, ThetaGivenPi};
-use unshuffle::sampler::chain::Silent;
-use unshuffle::sampler::hmc::{EvalError, LogDensity};
+use unshuffle::model::{ModelError, Outputs, Pairs, StanModel, ThetaGivenPi};
+use unshuffle::numerics::rng::{DrawSeeds, stream};
+use unshuffle::sampler::chain::{
+    Chain, ChainParts, ChainSettings, DrawsInMemory, LINK_COLUMNS, LinkedDensity, SAMPLER_COLUMNS,
+    Silent, StepTwo,
+};
+use unshuffle::sampler::hmc::warmup::{AdaptationSettings, Trajectory};
+use unshuffle::sampler::hmc::{EvalError, LogDensity, MetricKind};
+use unshuffle::sampler::links::{ActiveSet, LinkKernel, Prior};
 
 use crate::common::{Project, compiler, program, rows};
 
@@ -373,4 +381,66 @@ fn a_label_does_not_change_what_is_compiled() {
         .compile(&shipped_model("linear").unwrap().source())
         .unwrap();
     assert_eq!(compiler.compile(&copy).unwrap().library, shipped.library);
+}
+
+/// A chain through Stan alone: links by `log_lik`, and a generated quantity from Stan's own generator.
+#[test]
+fn a_chain_of_a_stan_program_is_resumed_with_the_same_draws() {
+    let program = include_str!("linear_log_lik.stan").replace(
+        "vector[N] log_lik;",
+        "real noise = normal_rng(0, 1);\n  vector[N] log_lik;",
+    );
+    let source = StanSource::from_text("noise.stan", &program);
+    let library = compiler().compile(&source).unwrap().library;
+    let library = StanModel::open_library(&library).unwrap();
+    let x = Array2::from_shape_fn((20, 2), |(i, k)| [1.0, rows()[i].0][k]);
+    let lists: Vec<Vec<f64>> = x.rows().into_iter().map(|row| row.to_vec()).collect();
+    let data = json!({"N": 20, "D": 2, "X": lists, "alpha": 1}).to_string();
+    let model = StanModel::new(library, "noise.stan", &data, "y", 20, 1).unwrap();
+    let (y, prior) = (response(), Prior::beta_binomial(20, 1.0, 3.0));
+    let parts = || {
+        let outputs = || Outputs::new(&model, DrawSeeds::new(1, 1)).unwrap();
+        let pairs = Pairs::new(Family::Stan, &model, outputs(), x.view(), &y, 1.0).unwrap();
+        let update = LinkKernel::ActiveSet(ActiveSet::default());
+        ChainParts {
+            density: ThetaGivenPi::new(&model, &y),
+            step_two: Some(StepTwo::new(&y, &prior, update, pairs)),
+            collapsed: None,
+            outputs: outputs(),
+        }
+    };
+    let settings = ChainSettings {
+        adaptation: AdaptationSettings {
+            num_warmup: 40,
+            target_accept: 0.8,
+            metric: MetricKind::Dense,
+            trajectory: Trajectory::Nuts,
+        },
+        num_draws: 20,
+        thin: 1,
+        max_depth: 8,
+    };
+    let start = || Chain::new(1, settings, parts(), vec![0.1, 1.0, 0.2], stream(1, 1)).unwrap();
+    let never = AtomicBool::new(false);
+    let mut whole = DrawsInMemory::default();
+    start().run(&mut whole, &never, &Silent).unwrap();
+    let noise = SAMPLER_COLUMNS.len() + LINK_COLUMNS.len() + 3;
+    assert_eq!(model.output_names()[3], "noise");
+    for draws in whole.values.windows(2) {
+        assert_ne!(draws[0][noise], draws[1][noise], "each draw has its own");
+    }
+    for stop in [25, 48] {
+        let mut chain = start();
+        let mut first = 0;
+        for _ in 0..stop {
+            first += usize::from(chain.step().unwrap().is_some());
+        }
+        let text = serde_json::to_string(&chain.state()).unwrap();
+        let state = serde_json::from_str(&text).unwrap();
+        let mut rest = DrawsInMemory::default();
+        let mut chain = Chain::resume(settings, parts(), state).unwrap();
+        chain.run(&mut rest, &never, &Silent).unwrap();
+        assert_eq!(rest.values, whole.values[first..]);
+        assert_eq!(rest.links, whole.links[first..]);
+    }
 }

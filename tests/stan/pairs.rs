@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use unshuffle::model::{Outputs, StanModel, StanPairs};
+use unshuffle::numerics::rng::DrawSeeds;
 use unshuffle::sampler::links::PairLogLik;
 
 use crate::common::{compiler, program};
@@ -21,7 +22,7 @@ fn model() -> StanModel {
 #[test]
 fn a_row_is_evaluated_once_for_each_theta_and_only_when_it_is_asked_for() {
     let model = model();
-    let outputs = Outputs::new(&model, model.rng(1).unwrap());
+    let outputs = Outputs::new(&model, DrawSeeds::new(1, 1)).unwrap();
     let mut pairs = StanPairs::new(&model, outputs, &Y, 0.5).unwrap();
     // beta and the log of sigma2.
     for (beta, log_variance) in [(0.8, 0.0), (-0.4, 0.6)] {

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use rand::RngCore;
 use serde_json::json;
 
 use super::{PredictError, Prediction, STREAM};
@@ -12,7 +11,7 @@ use crate::config::{Feedback, ModelSource, Update};
 use crate::fit::{Program, read_data};
 use crate::model::stan::Compiler;
 use crate::model::{Block, Outputs};
-use crate::numerics::rng;
+use crate::numerics::rng::DrawSeeds;
 use crate::posterior::links::RowNumbers;
 
 /// The program as it was fitted; the user's own file may have been edited since.
@@ -66,8 +65,7 @@ pub(super) fn responses(
         .map(|chain| ChainLinks::read(&fit.folder, chain.chain))
         .collect::<Result<_, _>>()
         .map_err(crate::fit::FitError::from)?;
-    let mut rng = rng::stream(seed, STREAM);
-    let mut outputs = Outputs::new(model, model.rng(rng.next_u32())?);
+    let mut outputs = Outputs::new(model, DrawSeeds::new(seed, STREAM))?;
     let mut aligned = response.clone();
     let mut found = Vec::with_capacity(prediction.draws.len());
     for &index in &prediction.draws {
@@ -82,7 +80,7 @@ pub(super) fn responses(
         let theta = model.unconstrain(&aligned, value)?.ok_or_else(|| {
             unfit("has parameters that its draws lack; the folder mixes two fits, so fit again")
         })?;
-        let values = outputs.evaluate(&theta, &aligned, Block::GeneratedQuantities)?;
+        let values = outputs.evaluate_draw(index + 1, &theta, &aligned)?;
         found.push(values[y_new.clone()].to_vec());
     }
     Ok(found)

@@ -3,28 +3,9 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::time::Duration;
 
+use crate::sampler::hmc::warmup::Trajectory;
 use crate::sampler::hmc::{Metric, MetricKind};
-
-/// The columns before the parameters. `lp__` first and the `__` endings are what readers go by.
-pub const SAMPLER_COLUMNS: [&str; 7] = [
-    "lp__",
-    "accept_stat__",
-    "stepsize__",
-    "treedepth__",
-    "n_leapfrog__",
-    "divergent__",
-    "energy__",
-];
-
-/// Behind them, where the links are updated.
-pub const LINK_COLUMNS: [&str; 4] = [
-    "n_moved__",
-    "mismatch_rate__",
-    "log_prior_pi__",
-    "accept_pi__",
-];
 
 /// What a chain's file says of itself before the first draw.
 #[derive(Debug, Clone)]
@@ -37,9 +18,8 @@ pub struct ChainHeader {
     pub thin: usize,
     pub target_accept: f64,
     pub max_depth: usize,
-    /// "nuts" or "static".
-    pub engine: &'static str,
-    pub dense_metric: bool,
+    pub trajectory: Trajectory,
+    pub metric: MetricKind,
     /// Whether step size and metric are of standardised coordinates.
     pub standardised: bool,
     pub seed: u64,
@@ -53,7 +33,7 @@ pub struct CsvWriter {
     num_samples_at: u64,
     num_samples_width: usize,
     thin: usize,
-    dense_metric: bool,
+    metric: MetricKind,
     num_draws: usize,
     num_rows: usize,
 }
@@ -70,7 +50,7 @@ impl CsvWriter {
             num_samples_at: before.len() as u64,
             num_samples_width: header.num_draws.to_string().len(),
             thin: header.thin,
-            dense_metric: header.dense_metric,
+            metric: header.metric,
             num_draws: header.num_draws,
             num_rows: 0,
         })
@@ -81,7 +61,7 @@ impl CsvWriter {
         writeln!(self.out, "# Adaptation terminated")?;
         writeln!(self.out, "# Step size = {}", format_float(step_size))?;
         let (inverse, dim) = (metric.inverse(), metric.dim());
-        if !self.dense_metric {
+        if self.metric == MetricKind::Diagonal {
             writeln!(self.out, "# Diagonal elements of inverse mass matrix:")?;
             writeln!(self.out, "# {}", join(inverse, ", "))?;
             return self.out.flush();
@@ -110,9 +90,8 @@ impl CsvWriter {
         self.out.flush()
     }
 
-    /// Ends the file. Readers insist on as many rows as the header promises, so an early end corrects the promise.
-    pub fn finish(mut self, warmup: Duration, sampling: Duration) -> io::Result<()> {
-        let (warmup, sampling) = (warmup.as_secs_f64(), sampling.as_secs_f64());
+    /// Ends the file with these times in seconds. Readers insist on as many rows as the header promises, so an early end corrects the promise.
+    pub fn finish(&mut self, warmup: f64, sampling: f64) -> io::Result<()> {
         writeln!(self.out, "# ")?;
         writeln!(self.out, "#  Elapsed Time: {warmup:.3} seconds (Warm-up)")?;
         writeln!(
@@ -156,12 +135,14 @@ impl ChainHeader {
                 ""
             },
         );
-        let metric = if self.dense_metric {
-            "dense_e"
-        } else {
-            "diag_e"
+        let metric = match self.metric {
+            MetricKind::Dense => "dense_e",
+            MetricKind::Diagonal => "diag_e",
         };
-        let engine = self.engine;
+        let engine = match self.trajectory {
+            Trajectory::Nuts => "nuts",
+            Trajectory::Static => "static",
+        };
         let after = format!(
             "\n\
              #     num_warmup = {}\n\

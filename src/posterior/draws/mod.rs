@@ -5,7 +5,7 @@ mod links_csv;
 mod read;
 mod writer;
 
-pub use cmdstan_csv::{ChainHeader, CsvWriter, LINK_COLUMNS, SAMPLER_COLUMNS, format_float};
+pub use cmdstan_csv::{ChainHeader, CsvWriter, format_float};
 pub use links_csv::{LinksWriter, MovedRow, read_links};
 pub use read::{ChainDraws, DrawsError, read_chain, read_output};
 pub use writer::ChainWriter;

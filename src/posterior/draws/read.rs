@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::sampler::chain::DrawsInMemory;
+
 #[derive(Debug, Error)]
 pub enum DrawsError {
     #[error("cannot read {}", path.display())]
@@ -44,6 +46,19 @@ pub struct ChainDraws {
 }
 
 impl ChainDraws {
+    /// The draws of a chain that were kept in memory, under the names of its columns.
+    pub fn of_memory(chain: usize, names: Vec<String>, draws: &DrawsInMemory) -> ChainDraws {
+        let column = |k: usize| draws.values.iter().map(|values| values[k]).collect();
+        ChainDraws {
+            chain,
+            warmup_seconds: draws.warmup_seconds,
+            sampling_seconds: draws.sampling_seconds,
+            columns: (0..names.len()).map(column).collect(),
+            names,
+            ..ChainDraws::default()
+        }
+    }
+
     pub fn num_draws(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
     }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::links_csv::LinksWriter;
 use super::{ChainHeader, CsvWriter};
+use crate::sampler::chain::{Draw, DrawSink};
 use crate::sampler::hmc::Metric;
-use crate::sampler::links::Permutation;
 
 /// A reader never waits longer than this to see new rows.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
@@ -44,19 +44,17 @@ impl ChainWriter {
             flushed: Instant::now(),
         })
     }
+}
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub fn adaptation(&mut self, step_size: f64, metric: &Metric) -> io::Result<()> {
+impl DrawSink for ChainWriter {
+    fn adapted(&mut self, step_size: f64, metric: &Metric) -> io::Result<()> {
         self.draws.adaptation(step_size, metric)
     }
 
-    pub fn draw(&mut self, row: &[f64], links: Option<&Permutation>) -> io::Result<()> {
+    fn draw(&mut self, draw: Draw) -> io::Result<()> {
         self.num_draws += 1;
-        self.draws.row(row)?;
-        if let (Some(writer), Some(links)) = (&mut self.links, links) {
+        self.draws.row(draw.values)?;
+        if let (Some(writer), Some(links)) = (&mut self.links, draw.links) {
             writer.draw(self.num_draws, links)?;
         }
         if self.flushed.elapsed() >= FLUSH_EVERY {
@@ -67,14 +65,18 @@ impl ChainWriter {
         Ok(())
     }
 
-    pub fn finish(mut self, warmup: Duration, sampling: Duration) -> io::Result<()> {
+    fn finish(&mut self, warmup_seconds: f64, sampling_seconds: f64) -> io::Result<()> {
         self.links.as_mut().map_or(Ok(()), LinksWriter::flush)?;
-        self.draws.finish(warmup, sampling)?;
+        self.draws.finish(warmup_seconds, sampling_seconds)?;
         if self.num_draws == 0 {
             // Readers refuse a chain without draws, and with it all the others.
             fs::remove_file(&self.path)?;
-            self.links_path.map_or(Ok(()), fs::remove_file)?;
+            self.links_path.as_ref().map_or(Ok(()), fs::remove_file)?;
         }
         Ok(())
+    }
+
+    fn place(&self) -> String {
+        self.path.display().to_string()
     }
 }

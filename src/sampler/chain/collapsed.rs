@@ -1,31 +1,16 @@
 //! A joint move of the links and theta: proposed with theta integrated out, accepted by the program's own density.
 
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
-use crate::model::{GaussianTheta, ThetaGivenPi};
-use crate::sampler::hmc::{EvalError, LogDensity};
-use crate::sampler::hmc::{MovingTarget, State};
-use crate::sampler::links::{Collapsed, Permutation, Prior};
+use super::gaussian_theta::GaussianTheta;
+use super::model::LinkedDensity;
+use crate::numerics::floats;
+use crate::sampler::hmc::{EvalError, MovingTarget, State};
+use crate::sampler::links::{Collapsed, LinkSpace, Permutation, Prior};
 
 /// How often the proposals are learnt anew during warm-up.
 const NUM_WINDOWS: usize = 10;
-
-/// A density of theta whose aligned response can be changed.
-pub(super) trait LinkedDensity: LogDensity {
-    fn response_mut(&mut self) -> &mut [f64];
-
-    fn position_of(&self, theta: Vec<f64>) -> Vec<f64>;
-}
-
-impl LinkedDensity for ThetaGivenPi<'_> {
-    fn response_mut(&mut self) -> &mut [f64] {
-        ThetaGivenPi::response_mut(self)
-    }
-
-    fn position_of(&self, theta: Vec<f64>) -> Vec<f64> {
-        ThetaGivenPi::position_of(self, theta)
-    }
-}
 
 /// Proposes (pi', theta') from a surrogate posterior and accepts it with probability
 /// min(1, w(pi', theta') / w(pi, theta)), where w is the program's density over the surrogate's.
@@ -35,12 +20,31 @@ pub struct CollapsedMove {
     kernel: Collapsed,
     places: GaussianTheta,
     num_warmup: usize,
+    state: CollapsedState,
+}
+
+/// What changes in a `CollapsedMove` from iteration to iteration.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct CollapsedState {
     num_done: usize,
     num_accepted: usize,
     /// Theta summed over the current window of warm-up.
+    #[serde(with = "floats")]
     sum: Vec<f64>,
-    /// d after each iteration of warm-up.
-    num_moved: Vec<f64>,
+    /// d before each iteration of warm-up.
+    num_moved: Vec<usize>,
+    /// None until the first window of warm-up has ended.
+    proposals: Option<Proposals>,
+}
+
+/// What a window of warm-up learnt for the proposals.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Proposals {
+    /// Their reference theta.
+    #[serde(with = "floats")]
+    theta: Vec<f64>,
+    mean_num_moved: f64,
+    variance_num_moved: f64,
 }
 
 impl CollapsedMove {
@@ -49,17 +53,26 @@ impl CollapsedMove {
             kernel,
             places,
             num_warmup,
-            num_done: 0,
-            num_accepted: 0,
-            sum: Vec::new(),
-            num_moved: Vec::with_capacity(num_warmup),
+            state: CollapsedState::default(),
         }
+    }
+
+    pub(super) fn state(&self) -> &CollapsedState {
+        &self.state
+    }
+
+    /// Continues where another move of the same kind was.
+    pub(super) fn resume(&mut self, state: CollapsedState, space: &LinkSpace) {
+        if let Some(proposals) = &state.proposals {
+            self.set_proposals(proposals, space);
+        }
+        self.state = state;
     }
 
     /// Share of the moves after warm-up that were accepted.
     pub fn accept_rate(&self) -> Option<f64> {
-        let num_moves = self.num_done.checked_sub(self.num_warmup)?;
-        (num_moves > 0).then(|| self.num_accepted as f64 / num_moves as f64)
+        let num_moves = self.state.num_done.checked_sub(self.num_warmup)?;
+        (num_moves > 0).then(|| self.state.num_accepted as f64 / num_moves as f64)
     }
 
     /// One move. `theta` belongs to `state`, before and after; afterwards `state` is fresh under the links as they are then.
@@ -111,8 +124,9 @@ impl CollapsedMove {
             permutation.align(responses, target.change().response_mut());
             state.refresh(target)?;
         }
-        self.num_accepted += usize::from(accepted && self.num_done >= self.num_warmup);
-        self.num_done += 1;
+        let is_counted = accepted && self.state.num_done >= self.num_warmup;
+        self.state.num_accepted += usize::from(is_counted);
+        self.state.num_done += 1;
         Ok(())
     }
 
@@ -125,33 +139,47 @@ impl CollapsedMove {
     /// In warm-up, after each window, centres the proposals at the window's mean of theta, and makes as many of them as
     /// mean and variance of d over the later half of what was seen ask for. Afterwards nothing changes: the move stays exact.
     fn learn(&mut self, theta: &[f64], permutation: &Permutation, prior: &Prior) {
-        if self.num_done >= self.num_warmup {
+        let state = &mut self.state;
+        if state.num_done >= self.num_warmup {
             return;
         }
-        self.sum.resize(theta.len(), 0.0);
-        for (sum, value) in self.sum.iter_mut().zip(theta) {
+        state.sum.resize(theta.len(), 0.0);
+        for (sum, value) in state.sum.iter_mut().zip(theta) {
             *sum += value;
         }
-        self.num_moved.push(permutation.num_moved() as f64);
+        state.num_moved.push(permutation.num_moved());
         let window = self.num_warmup.div_ceil(NUM_WINDOWS);
-        if !(self.num_done + 1).is_multiple_of(window) {
+        if !(state.num_done + 1).is_multiple_of(window) {
             return;
         }
-        self.sum.iter_mut().for_each(|sum| *sum /= window as f64);
-        let (beta, variance) = (self.places.beta(&self.sum), self.places.variance(&self.sum));
-        self.kernel.set_reference(beta, variance, prior.space());
-        self.sum.fill(0.0);
-        let later = &self.num_moved[self.num_moved.len() / 2..];
-        let mean = later.iter().sum::<f64>() / later.len() as f64;
-        let squares: f64 = later.iter().map(|d| (d - mean).powi(2)).sum();
-        self.kernel
-            .set_num_moved(mean, squares / later.len() as f64);
+        let later = state.num_moved[state.num_moved.len() / 2..].iter();
+        let later = later.map(|&d| d as f64);
+        let count = later.len() as f64;
+        let mean = later.clone().sum::<f64>() / count;
+        let squares: f64 = later.map(|d| (d - mean).powi(2)).sum();
+        let proposals = Proposals {
+            theta: state.sum.iter().map(|sum| sum / window as f64).collect(),
+            mean_num_moved: mean,
+            variance_num_moved: squares / count,
+        };
+        state.sum.fill(0.0);
+        self.set_proposals(&proposals, prior.space());
+        self.state.proposals = Some(proposals);
+    }
+
+    fn set_proposals(&mut self, proposals: &Proposals, space: &LinkSpace) {
+        let theta = &proposals.theta;
+        let (beta, variance) = (self.places.beta(theta), self.places.variance(theta));
+        self.kernel.set_reference(beta, variance, space);
+        let (mean, variance) = (proposals.mean_num_moved, proposals.variance_num_moved);
+        self.kernel.set_num_moved(mean, variance);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sampler::hmc::LogDensity;
     use ndarray::Array2;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -186,6 +214,22 @@ mod tests {
     }
 
     impl LinkedDensity for Informative {
+        fn response(&self) -> &[f64] {
+            &self.0
+        }
+
+        fn weights(&self) -> &[f64] {
+            &[]
+        }
+
+        fn weights_mut(&mut self) -> &mut [f64] {
+            &mut []
+        }
+
+        fn theta_at(&self, position: &[f64], theta: &mut [f64]) {
+            theta.copy_from_slice(position);
+        }
+
         fn response_mut(&mut self) -> &mut [f64] {
             &mut self.0
         }
@@ -239,7 +283,7 @@ mod tests {
         let prior = Prior::beta_binomial(4, 1.0, 1.0);
         let kernel = Collapsed::new(x.view(), &Y, 1.0, prior.space()).unwrap();
         let mut sampler = kernel.clone();
-        let places = GaussianTheta::at(0..1, 1, 2.0);
+        let places = GaussianTheta::new(0..1, 1, 2.0);
         let mut collapsed = CollapsedMove::new(kernel.with_num_proposals(20), places, 0);
         let all = permutations();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);

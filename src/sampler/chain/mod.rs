@@ -1,238 +1,326 @@
-//! One chain: Step 1 (theta given the links, by HMC), Step 2 (the links given theta), saved as it is sampled.
+//! One chain: Step 1 (theta given the links, by HMC) and Step 2 (the links given theta), in turn.
+//!
+//! A chain is generic over what it samples ([`LinkedDensity`], [`LinkedPairs`], [`DrawOutputs`]) and over where its draws go
+//! ([`DrawSink`]). Its state is data ([`ChainState`]): a chain that is saved and resumed gives the same draws as one that
+//! was never interrupted.
 
 mod collapsed;
-mod links;
+mod gaussian_theta;
+mod model;
+mod observer;
 mod outcome;
+mod sink;
+mod state;
+mod step_two;
 
+#[cfg(test)]
+mod tests;
+
+use std::error::Error;
 use std::io;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use thiserror::Error;
-
-use crate::model::{ModelError, Outputs, ThetaGivenPi};
 use crate::numerics::rng::ChainRng;
-use crate::posterior::draws::ChainWriter;
 use crate::sampler::hmc::EvalError;
 use crate::sampler::hmc::warmup::{Adaptation, AdaptationSettings};
 use crate::sampler::hmc::{Kernel, MovingTarget, State, StepInfo};
 use crate::sampler::links::UpdateInfo;
 
-pub use collapsed::CollapsedMove;
-pub use links::Links;
-pub use outcome::{ChainOutcome, Drift};
+pub use collapsed::{CollapsedMove, CollapsedState};
+pub use gaussian_theta::GaussianTheta;
+pub use model::{DrawOutputs, LinkedDensity, LinkedPairs};
+pub use observer::{Observer, Progress, Silent};
+pub use outcome::{ChainOutcome, Drift, LinksStart};
+pub use sink::{Draw, DrawSink, DrawsInMemory, LINK_COLUMNS, SAMPLER_COLUMNS};
+pub use state::ChainState;
+pub use step_two::{StepTwo, StepTwoState};
 
-#[derive(Debug, Error)]
-pub enum ChainError {
+/// Why a chain stopped; `E` is the error of its model.
+#[derive(Debug, thiserror::Error)]
+pub enum ChainError<E: Error + 'static> {
     #[error(transparent)]
-    Model(#[from] ModelError),
+    Model(#[from] E),
     #[error("chain {chain} stopped: {source}")]
     Eval {
         chain: usize,
         #[source]
         source: EvalError,
     },
-    #[error("cannot write the draws of chain {chain} to {}", path.display())]
+    #[error("cannot write the draws of chain {chain} to {place}")]
     Write {
         chain: usize,
-        path: PathBuf,
+        place: String,
         #[source]
         source: io::Error,
     },
-}
-
-/// Told of every iteration; must be quick.
-pub trait Observer: Sync {
-    fn iteration(&self, progress: Progress);
-}
-
-#[derive(Debug, Clone, Copy)]
-pub struct Progress {
-    pub chain: usize,
-    pub done: usize,
-    pub total: usize,
-    pub warming_up: bool,
-    pub num_divergences: usize,
-}
-
-/// Says nothing.
-pub struct Silent;
-
-impl Observer for Silent {
-    fn iteration(&self, _progress: Progress) {}
+    #[error(
+        "chain {chain} cannot continue from the saved state, which is of another fit: {problem}"
+    )]
+    Resume { chain: usize, problem: &'static str },
 }
 
 #[derive(Debug, Clone, Copy)]
 pub struct ChainSettings {
     pub adaptation: AdaptationSettings,
+    /// Iterations after warm-up.
     pub num_draws: usize,
+    /// Every `thin`-th of them is saved.
     pub thin: usize,
     pub max_depth: u32,
 }
 
-pub struct Chain<'m> {
-    id: usize,
-    settings: ChainSettings,
-    target: MovingTarget<ThetaGivenPi<'m>>,
-    state: State,
-    /// Theta at the state's position, for Step 2 and the outputs.
-    theta: Vec<f64>,
-    kernel: Kernel,
-    adaptation: Adaptation,
+/// What a chain samples and how, apart from where it stands.
+pub struct ChainParts<'m, D, P, O> {
+    pub density: D,
     /// None where every link stays as it is.
-    links: Option<Links<'m>>,
+    pub step_two: Option<StepTwo<'m, P>>,
     /// None where theta cannot be integrated out.
-    collapsed: Option<CollapsedMove>,
-    outputs: Outputs<'m>,
-    rng: ChainRng,
-    outcome: ChainOutcome,
-    step_one_time: Duration,
-    step_two_time: Duration,
+    pub collapsed: Option<CollapsedMove>,
+    pub outputs: O,
 }
 
-impl<'m> Chain<'m> {
-    /// Starts at `theta`, with the links as `links` has them.
+/// One chain of the Gibbs sampler: what it samples, and where it stands.
+pub struct Chain<'m, D, P, O> {
+    settings: ChainSettings,
+    target: MovingTarget<D>,
+    step_two: Option<StepTwo<'m, P>>,
+    collapsed: Option<CollapsedMove>,
+    outputs: O,
+    iteration: usize,
+    state: State,
+    kernel: Kernel,
+    adaptation: Adaptation,
+    rng: ChainRng,
+    /// The number of moved rows after each iteration of warm-up.
+    warmup_moved: Vec<usize>,
+    outcome: ChainOutcome,
+    /// Theta at the state's position, for Step 2 and the outputs.
+    theta: Vec<f64>,
+    /// The values of the last draw.
+    row: Vec<f64>,
+}
+
+impl<'m, D, P, O> Chain<'m, D, P, O>
+where
+    D: LinkedDensity,
+    P: LinkedPairs,
+    O: DrawOutputs<Error = P::Error>,
+{
+    /// Starts chain number `chain` at `theta`, with the links as Step 2 has them.
     pub fn new(
-        id: usize,
+        chain: usize,
         settings: ChainSettings,
-        mut density: ThetaGivenPi<'m>,
-        links: Option<Links<'m>>,
+        parts: ChainParts<'m, D, P, O>,
         theta: Vec<f64>,
-        outputs: Outputs<'m>,
         mut rng: ChainRng,
-    ) -> Result<Chain<'m>, ChainError> {
-        let failed = |source| ChainError::Eval { chain: id, source };
-        if let Some(links) = &links {
-            links.show(&mut density);
+    ) -> Result<Self, ChainError<P::Error>> {
+        let failed = |source| ChainError::Eval { chain, source };
+        let mut density = parts.density;
+        if let Some(step_two) = &parts.step_two {
+            step_two.show(&mut density);
         }
         let position = density.position_of(theta.clone());
         let mut target = MovingTarget::new(density);
         let state = State::new(position, &mut target).map_err(failed)?;
         let mut kernel = Kernel::nuts(target.dim(), settings.max_depth);
-        let adaptation = Adaptation::start(
-            settings.adaptation,
-            &mut kernel,
-            &mut target,
-            &state,
-            &mut rng,
-        )
-        .map_err(failed)?;
+        let adaptation = settings.adaptation;
+        let adaptation = Adaptation::start(adaptation, &mut kernel, &mut target, &state, &mut rng)
+            .map_err(failed)?;
         let outcome = ChainOutcome {
-            chain: id,
-            links_start: links.as_ref().map(|links| links.start),
+            chain,
+            links_start: parts.step_two.as_ref().map(StepTwo::start),
             ..ChainOutcome::default()
         };
         Ok(Chain {
-            id,
             settings,
             target,
+            step_two: parts.step_two,
+            collapsed: parts.collapsed,
+            outputs: parts.outputs,
+            iteration: 0,
             state,
-            theta,
             kernel,
             adaptation,
-            links,
-            collapsed: None,
-            outputs,
             rng,
+            warmup_moved: Vec::with_capacity(settings.adaptation.num_warmup),
             outcome,
-            step_one_time: Duration::ZERO,
-            step_two_time: Duration::ZERO,
+            theta,
+            row: Vec::new(),
         })
     }
 
-    /// Adds joint moves of the links and theta to Step 2.
-    pub fn with_collapsed(self, collapsed: Option<CollapsedMove>) -> Chain<'m> {
-        Chain { collapsed, ..self }
+    /// Continues from a saved state, with the settings and parts of the chain that was saved.
+    pub fn resume(
+        settings: ChainSettings,
+        parts: ChainParts<'m, D, P, O>,
+        saved: ChainState,
+    ) -> Result<Self, ChainError<P::Error>> {
+        let chain = saved.outcome.chain;
+        let another = |problem| ChainError::Resume { chain, problem };
+        let ChainParts {
+            mut density,
+            mut step_two,
+            mut collapsed,
+            outputs,
+        } = parts;
+        if saved.position.len() != density.dim() {
+            return Err(another("it has another number of parameters"));
+        }
+        if saved.adaptation.settings() != settings.adaptation {
+            return Err(another("its warm-up has other settings"));
+        }
+        match (&mut step_two, saved.links) {
+            (Some(step_two), Some(links)) => {
+                step_two.resume(links).map_err(another)?;
+                step_two.show(&mut density);
+            }
+            (None, None) => {}
+            _ => return Err(another("only one of the two updates the links")),
+        }
+        match (&mut collapsed, saved.collapsed, &mut step_two) {
+            (Some(collapsed), Some(state), Some(step_two)) => {
+                let (_, prior, _) = step_two.parts();
+                collapsed.resume(state, prior.space());
+            }
+            (None, None, _) => {}
+            _ => return Err(another("only one of the two integrates theta out")),
+        }
+        let mut target = MovingTarget::new(density);
+        let state = State::new(saved.position, &mut target);
+        let state = state.map_err(|source| ChainError::Eval { chain, source })?;
+        Ok(Chain {
+            settings,
+            theta: vec![0.0; target.dim()],
+            target,
+            step_two,
+            collapsed,
+            outputs,
+            iteration: saved.iteration,
+            state,
+            kernel: Kernel::resume(saved.kernel, settings.max_depth),
+            adaptation: saved.adaptation,
+            rng: saved.rng,
+            warmup_moved: saved.warmup_moved,
+            outcome: saved.outcome,
+            row: Vec::new(),
+        })
     }
 
-    /// Warm-up, then draws into `writer`. `stop` ends it after the current iteration.
+    /// Where the chain stands, as data.
+    pub fn state(&self) -> ChainState {
+        ChainState {
+            iteration: self.iteration,
+            position: self.state.position().to_vec(),
+            links: self.step_two.as_ref().map(StepTwo::state),
+            collapsed: self.collapsed.as_ref().map(|c| c.state().clone()),
+            kernel: self.kernel.state(),
+            adaptation: self.adaptation.clone(),
+            rng: self.rng.clone(),
+            warmup_moved: self.warmup_moved.clone(),
+            outcome: self.outcome.clone(),
+        }
+    }
+
+    /// The number of iterations done, warm-up included.
+    pub fn iteration(&self) -> usize {
+        self.iteration
+    }
+
+    fn is_warming_up(&self) -> bool {
+        self.iteration < self.settings.adaptation.num_warmup
+    }
+
+    /// Iterates until all draws are in `sink`, or until `stop`, which ends the run after the current iteration.
     pub fn run(
-        mut self,
-        mut writer: ChainWriter,
+        &mut self,
+        sink: &mut impl DrawSink,
         stop: &AtomicBool,
         observer: &dyn Observer,
-    ) -> Result<ChainOutcome, ChainError> {
-        let num_warmup = self.settings.adaptation.num_warmup;
-        let total = num_warmup + self.settings.num_draws;
-        let mut row = Vec::new();
-        let mut warmup_moved = Vec::with_capacity(num_warmup);
-        let start = Instant::now();
-        let mut warmup = Duration::ZERO;
-        for done in 0usize..total {
-            if stop.load(Ordering::Relaxed) {
-                self.outcome.interrupted = true;
-                break;
+    ) -> Result<ChainOutcome, ChainError<P::Error>> {
+        let chain = self.outcome.chain;
+        let total = self.settings.adaptation.num_warmup + self.settings.num_draws;
+        let mut is_told = false;
+        while self.iteration < total && !stop.load(Ordering::Relaxed) {
+            let warming_up = self.is_warming_up();
+            if !warming_up && !is_told {
+                self.tell_adapted(sink)?;
+                is_told = true;
             }
-            if done == num_warmup {
-                warmup = start.elapsed();
-                self.adapted(&mut writer)?;
-            }
-            let warming_up = done < num_warmup;
-            let step_one = self.step_one()?;
-            let step_two = self.step_two()?;
-            self.outcome
-                .count(&step_one, warming_up, self.settings.max_depth);
-            if warming_up && let Some(links) = &self.links {
-                warmup_moved.push(links.permutation.num_moved() as f64);
-            }
-            if !warming_up && (done - num_warmup).is_multiple_of(self.settings.thin) {
-                self.draw(&step_one, &step_two, &mut row)?;
-                let rng = &mut self.rng;
-                let moved = self.links.as_mut().map(|links| links.reported(rng));
-                let written = writer.draw(&row, moved.transpose()?);
-                written.map_err(|source| self.write_error(&writer, source))?;
-                self.outcome.num_draws += 1;
+            if let Some(draw) = self.step()? {
+                let written = sink.draw(draw);
+                written.map_err(|source| write_error(chain, sink, source))?;
             }
             observer.iteration(Progress {
-                chain: self.id,
-                done: done + 1,
+                chain,
+                done: self.iteration,
                 total,
                 warming_up,
                 num_divergences: self.outcome.num_divergences,
             });
         }
-        let sampling = start.elapsed().saturating_sub(warmup);
-        if self.outcome.interrupted && warmup.is_zero() {
-            warmup = start.elapsed();
-            self.adapted(&mut writer)?;
+        if !is_told {
+            self.tell_adapted(sink)?;
         }
-        let path = writer.path().to_path_buf();
-        writer
-            .finish(warmup, sampling)
-            .map_err(|source| ChainError::Write {
-                chain: self.id,
-                path,
-                source,
-            })?;
-        self.outcome.drift = outcome::drift(&warmup_moved);
-        self.outcome.collapsed_accept_rate =
-            (self.collapsed.as_ref()).and_then(CollapsedMove::accept_rate);
-        self.outcome.step_size = self.kernel.step_size();
-        self.outcome.warmup_seconds = warmup.as_secs_f64();
-        self.outcome.sampling_seconds = sampling.as_secs_f64();
-        self.outcome.step_one_seconds = self.step_one_time.as_secs_f64();
-        self.outcome.step_two_seconds = self.step_two_time.as_secs_f64();
-        Ok(self.outcome)
+        let outcome = ChainOutcome {
+            interrupted: self.iteration < total,
+            ..self.outcome()
+        };
+        let finished = sink.finish(outcome.warmup_seconds, outcome.sampling_seconds);
+        finished.map_err(|source| write_error(chain, sink, source))?;
+        Ok(outcome)
     }
 
-    fn adapted(&self, writer: &mut ChainWriter) -> Result<(), ChainError> {
-        let written = writer.adaptation(self.kernel.step_size(), self.kernel.metric());
-        written.map_err(|source| self.write_error(writer, source))
+    fn tell_adapted(&self, sink: &mut impl DrawSink) -> Result<(), ChainError<P::Error>> {
+        let written = sink.adapted(self.kernel.step_size(), self.kernel.metric());
+        written.map_err(|source| write_error(self.outcome.chain, sink, source))
     }
 
-    fn write_error(&self, writer: &ChainWriter, source: io::Error) -> ChainError {
-        ChainError::Write {
-            chain: self.id,
-            path: writer.path().to_path_buf(),
-            source,
+    /// Counts and times so far.
+    pub fn outcome(&self) -> ChainOutcome {
+        let collapsed = self.collapsed.as_ref();
+        ChainOutcome {
+            step_size: self.kernel.step_size(),
+            drift: outcome::drift(&self.warmup_moved),
+            collapsed_accept_rate: collapsed.and_then(CollapsedMove::accept_rate),
+            ..self.outcome.clone()
         }
+    }
+
+    /// One iteration; the draw where it is one that is saved.
+    pub fn step(&mut self) -> Result<Option<Draw<'_>>, ChainError<P::Error>> {
+        let start = Instant::now();
+        let step_one = self.step_one()?;
+        let step_two = self.step_two()?;
+        let num_warmup = self.settings.adaptation.num_warmup;
+        let warming_up = self.is_warming_up();
+        self.outcome
+            .count(&step_one, warming_up, self.settings.max_depth);
+        if warming_up && let Some(links) = &self.step_two {
+            self.warmup_moved.push(links.num_moved());
+        }
+        let is_saved =
+            !warming_up && (self.iteration - num_warmup).is_multiple_of(self.settings.thin);
+        if is_saved {
+            self.outcome.num_draws += 1;
+            self.draw(&step_one, &step_two)?;
+        }
+        self.iteration += 1;
+        let seconds = match warming_up {
+            true => &mut self.outcome.warmup_seconds,
+            false => &mut self.outcome.sampling_seconds,
+        };
+        *seconds += start.elapsed().as_secs_f64();
+        Ok(is_saved.then(|| Draw {
+            values: &self.row,
+            links: self.step_two.as_ref().map(StepTwo::reported),
+        }))
     }
 
     /// Step 1: theta given the links, one HMC transition.
-    fn step_one(&mut self) -> Result<StepInfo, ChainError> {
+    fn step_one(&mut self) -> Result<StepInfo, ChainError<P::Error>> {
         let start = Instant::now();
-        let chain = self.id;
+        let chain = self.outcome.chain;
         let failed = |source| ChainError::Eval { chain, source };
         let info = self
             .kernel
@@ -248,51 +336,50 @@ impl<'m> Chain<'m> {
             )
             .map_err(failed)?;
         self.outcome.num_gradients += u64::from(info.num_leapfrog);
-        self.step_one_time += start.elapsed();
+        self.outcome.step_one_seconds += start.elapsed().as_secs_f64();
         Ok(info)
     }
 
-    /// Step 2: the links given theta, after a joint move of both where that is possible. Where they moved, theta's density is evaluated anew under them.
-    fn step_two(&mut self) -> Result<UpdateInfo, ChainError> {
-        let Some(links) = &mut self.links else {
+    /// Step 2: the links given theta, after a joint move of both where that is possible. Where they moved, theta's density
+    /// is evaluated anew under them.
+    fn step_two(&mut self) -> Result<UpdateInfo, ChainError<P::Error>> {
+        let Some(links) = &mut self.step_two else {
             return Ok(UpdateInfo::default());
         };
         let start = Instant::now();
+        let chain = self.outcome.chain;
+        let failed = |source| ChainError::Eval { chain, source };
         let density = self.target.density();
         density.theta_at(self.state.position(), &mut self.theta);
         if let Some(collapsed) = &mut self.collapsed {
             let (state, theta) = (&mut self.state, &mut self.theta);
             let moved =
                 collapsed.step(&mut self.target, state, links.parts(), theta, &mut self.rng);
-            let chain = self.id;
-            moved.map_err(|source| ChainError::Eval { chain, source })?;
+            moved.map_err(failed)?;
             self.outcome.num_gradients += 1;
         }
-        let (info, moved) = links.step_two(&self.theta, &mut self.rng)?;
+        let (info, moved) = links.draw(&self.theta, &mut self.rng)?;
         if moved {
             links.show(self.target.change());
-            let refreshed = self.state.refresh(&mut self.target);
-            let chain = self.id;
-            refreshed.map_err(|source| ChainError::Eval { chain, source })?;
+            self.state.refresh(&mut self.target).map_err(failed)?;
             self.outcome.num_gradients += 1;
         }
         if let Some(gap) = info.gap_bound {
             let largest = self.outcome.largest_mode_gap.get_or_insert(0.0);
             *largest = largest.max(gap);
         }
-        self.step_two_time += start.elapsed();
+        self.outcome.step_two_seconds += start.elapsed().as_secs_f64();
         Ok(info)
     }
 
-    /// Everything that is saved of the current state, in the order of the file's columns.
+    /// Everything that is saved of the current state, in the order of the columns.
     fn draw(
         &mut self,
         step_one: &StepInfo,
         step_two: &UpdateInfo,
-        row: &mut Vec<f64>,
-    ) -> Result<(), ChainError> {
-        row.clear();
-        row.extend([
+    ) -> Result<(), ChainError<P::Error>> {
+        self.row.clear();
+        let of_sampler: [f64; SAMPLER_COLUMNS.len()] = [
             self.state.log_density(),
             step_one.accept_stat,
             step_one.step_size,
@@ -300,20 +387,35 @@ impl<'m> Chain<'m> {
             f64::from(step_one.num_leapfrog),
             f64::from(u8::from(step_one.divergent)),
             step_one.energy,
-        ]);
-        if let Some(links) = &self.links {
+        ];
+        self.row.extend(of_sampler);
+        if let Some(links) = &self.step_two {
             let moves = step_two.total();
-            row.extend([
-                links.permutation.num_moved() as f64,
+            let of_links: [f64; LINK_COLUMNS.len()] = [
+                links.num_moved() as f64,
                 links.mismatch_rate(&mut self.rng),
                 links.log_prior(),
                 moves.accepted as f64 / moves.proposed.max(1) as f64,
-            ]);
+            ];
+            self.row.extend(of_links);
         }
         let density = self.target.density();
         density.theta_at(self.state.position(), &mut self.theta);
         let (response, weights) = (density.response(), density.weights());
-        self.outputs.append(&self.theta, response, weights, row)?;
+        let (draw, row) = (self.outcome.num_draws, &mut self.row);
+        self.outputs
+            .append(draw, &self.theta, response, weights, row)?;
+        if let Some(links) = &mut self.step_two {
+            links.report(&mut self.rng)?;
+        }
         Ok(())
+    }
+}
+
+fn write_error<E: Error>(chain: usize, sink: &impl DrawSink, source: io::Error) -> ChainError<E> {
+    ChainError::Write {
+        chain,
+        place: sink.place(),
+        source,
     }
 }

@@ -1,10 +1,12 @@
-//! What a finished, or interrupted, chain has to say of itself.
+//! Counts and times of a chain, finished or interrupted.
 
 use serde::{Deserialize, Serialize};
 
+use crate::numerics::floats;
 use crate::sampler::hmc::StepInfo;
 
-#[derive(Debug, Clone, Default, Serialize)]
+/// Counts and times of one chain.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChainOutcome {
     pub chain: usize,
     pub num_draws: usize,
@@ -20,17 +22,33 @@ pub struct ChainOutcome {
     pub step_two_seconds: f64,
     /// How the links started, where they are updated at all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub links_start: Option<&'static str>,
+    pub links_start: Option<LinksStart>,
     /// The number of moved rows was still on its way when warm-up ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
     /// The largest certified distance of a mode from the best one, where modes were sought.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        with = "floats::option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub largest_mode_gap: Option<f64>,
     /// Share of the moves with theta integrated out that were accepted after warm-up, where there are such moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub collapsed_accept_rate: Option<f64>,
     pub interrupted: bool,
+}
+
+/// How the links of a chain started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinksStart {
+    /// As given.
+    Identity,
+    /// At the mode given the starting values of theta.
+    Mode,
+    /// With some rows moved at random.
+    Random,
 }
 
 impl ChainOutcome {
@@ -53,12 +71,13 @@ pub struct Drift {
 }
 
 /// Whether the two last quarters of a warm-up differ by more than their own wandering explains.
-pub(super) fn drift(num_moved: &[f64]) -> Option<Drift> {
+pub(super) fn drift(num_moved: &[usize]) -> Option<Drift> {
     const BATCHES: usize = 5;
     let quarter = num_moved.len() / 4;
     if quarter < 4 * BATCHES {
         return None;
     }
+    let num_moved: Vec<f64> = num_moved.iter().map(|&d| d as f64).collect();
     let mean = |draws: &[f64]| draws.iter().sum::<f64>() / draws.len() as f64;
     // From neighbouring batches, so that the trend itself does not pass for wandering.
     let spread = |draws: &[f64]| {
@@ -81,11 +100,9 @@ mod tests {
 
     #[test]
     fn a_trend_is_noticed_and_wandering_is_not() {
-        let climbing: Vec<f64> = (0..1000).map(|k| f64::from(k) * 0.1).collect();
+        let climbing: Vec<usize> = (0..1000).map(|k| k / 10).collect();
         assert!(drift(&climbing).is_some());
-        let level: Vec<f64> = (0..1000)
-            .map(|k| 40.0 + f64::from((k * 7919) % 13))
-            .collect();
+        let level: Vec<usize> = (0..1000).map(|k| 40 + (k * 7919) % 13).collect();
         assert_eq!(drift(&level), None);
         assert_eq!(drift(&climbing[..50]), None);
     }

@@ -1,6 +1,7 @@
 //! The kernel: one Hamiltonian transition, by NUTS or with static trajectories.
 
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 use super::leapfrog::Dynamics;
 use super::metric::Metric;
@@ -31,11 +32,21 @@ pub struct StepInfo {
 #[derive(Debug)]
 pub struct Kernel {
     dynamics: Dynamics,
-    trajectory: Trajectory,
+    engine: Engine,
 }
 
+/// What changes in a kernel while it is adapted.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct KernelState {
+    step_size: f64,
+    metric: Metric,
+    /// The mean time of static trajectories; None for NUTS.
+    integration_time: Option<f64>,
+}
+
+/// How trajectories are built, with the buffers for it.
 #[derive(Debug)]
-enum Trajectory {
+enum Engine {
     Nuts(Box<Nuts>),
     Static(StaticHmc),
 }
@@ -48,14 +59,36 @@ impl Kernel {
                 metric: Metric::unit(dim),
                 step_size: 1.0,
             },
-            trajectory: Trajectory::Nuts(Box::new(Nuts::new(dim, max_depth))),
+            engine: Engine::Nuts(Box::new(Nuts::new(dim, max_depth))),
         }
+    }
+
+    pub fn state(&self) -> KernelState {
+        KernelState {
+            step_size: self.dynamics.step_size,
+            metric: self.dynamics.metric.clone(),
+            integration_time: match &self.engine {
+                Engine::Nuts(_) => None,
+                Engine::Static(hmc) => Some(hmc.integration_time),
+            },
+        }
+    }
+
+    /// The kernel whose state this is; NUTS kernels double at most `max_depth` times.
+    pub fn resume(state: KernelState, max_depth: u32) -> Self {
+        let mut kernel = Self::nuts(state.metric.dim(), max_depth);
+        kernel.set_step_size(state.step_size);
+        kernel.set_metric(state.metric);
+        if let Some(time) = state.integration_time {
+            kernel.make_static(time);
+        }
+        kernel
     }
 
     /// From here on static trajectories of this mean time, with the same step size and metric.
     pub fn make_static(&mut self, integration_time: f64) {
         let dim = self.dynamics.metric.dim();
-        self.trajectory = Trajectory::Static(StaticHmc::new(dim, integration_time));
+        self.engine = Engine::Static(StaticHmc::new(dim, integration_time));
     }
 
     /// Moves `state` once. A rejected evaluation is a divergence; only `Fatal` is an error.
@@ -69,9 +102,9 @@ impl Kernel {
         rng: &mut R,
     ) -> Result<StepInfo, EvalError> {
         state.assert_fresh(target);
-        match &mut self.trajectory {
-            Trajectory::Nuts(nuts) => nuts.transition(&self.dynamics, target, state, rng),
-            Trajectory::Static(hmc) => hmc.transition(&self.dynamics, target, state, rng),
+        match &mut self.engine {
+            Engine::Nuts(nuts) => nuts.transition(&self.dynamics, target, state, rng),
+            Engine::Static(hmc) => hmc.transition(&self.dynamics, target, state, rng),
         }
     }
 

@@ -8,18 +8,23 @@ use serde::{Deserialize, Serialize};
 use crate::numerics::cholesky::{dot, factor, solve_transposed};
 
 /// Which entries of the inverse mass matrix are learnt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "Metric")]
 pub enum MetricKind {
-    Diagonal,
+    /// A full mass matrix: learns correlations between parameters.
+    #[default]
     Dense,
+    /// One scale for each parameter: for many parameters.
+    Diagonal,
 }
 
 /// An inverse mass matrix M^-1, in Stan's convention: it approximates the covariance of the target.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Metric(Form);
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Form {
     Diagonal {
         inverse: Vec<f64>,

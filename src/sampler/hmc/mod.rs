@@ -30,7 +30,7 @@ pub mod warmup;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use kernel::{Kernel, StepInfo};
+pub use kernel::{Kernel, KernelState, StepInfo};
 pub use log_density::{EvalError, LogDensity};
 pub use metric::{Metric, MetricKind};
 pub use state::State;

@@ -11,7 +11,7 @@ use crate::sampler::hmc::{EvalError, LogDensity};
 /// Trajectories of a fixed mean time, without the doubling and turning back of NUTS.
 #[derive(Debug)]
 pub(super) struct StaticHmc {
-    integration_time: f64,
+    pub integration_time: f64,
     point: PhasePoint,
 }
 

@@ -9,14 +9,19 @@ use super::prior::Prior;
 use super::update::{Move, UpdateInfo};
 use rand::Rng;
 use rand_distr::{Binomial, Distribution};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// Where each step starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Where the swaps of each iteration start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Restart {
-    /// At the mode, as in the paper. Not a Gibbs step for finite `steps`: biased towards the mode.
-    Mode,
-    /// Where the chain is. Exact.
+    /// From the current links, which samples the posterior exactly.
+    #[default]
     Current,
+    /// From the most probable links, as in the paper; biased towards them.
+    // Not a Gibbs step for a finite number of proposals.
+    Mode,
 }
 
 /// `steps` proposals of the paper's section II.B.

@@ -294,8 +294,8 @@ fn long_chains_from_the_identity_reach_the_posterior() {
         let exact = Enumeration::new(&pair, prior);
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let kernels = [
-            Update::ActiveSet(ActiveSet::new(4.0)),
-            Update::Checkerboard(Checkerboard::new(250, Restart::Current)),
+            LinkKernel::ActiveSet(ActiveSet::new(4.0)),
+            LinkKernel::Checkerboard(Checkerboard::new(250, Restart::Current)),
         ];
         for mut kernel in kernels {
             let mut pi = Permutation::identity(N);
@@ -324,8 +324,8 @@ fn flat_likelihood_returns_the_beta_binomial() {
     let sum: f64 = expected.iter().sum();
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     let kernels = [
-        Update::ActiveSet(ActiveSet::new(10.0)),
-        Update::Checkerboard(Checkerboard::new(600, Restart::Current)),
+        LinkKernel::ActiveSet(ActiveSet::new(10.0)),
+        LinkKernel::Checkerboard(Checkerboard::new(600, Restart::Current)),
     ];
     for mut kernel in kernels {
         let draws = 40_000;

@@ -22,7 +22,7 @@ pub(super) fn linked_file(n: usize, num_moved: usize, seed: u64) -> (FamilyLogLi
 
 /// Mean of d over the last `kept` of `steps` steps.
 fn mean_moved(
-    update: &mut Update,
+    update: &mut LinkKernel,
     start: &Permutation,
     pair: &FamilyLogLik,
     prior: &Prior,
@@ -48,7 +48,7 @@ fn active_set_forgets_its_start_and_the_checkerboard_does_not() {
     let (pair, truth) = linked_file(n, 400, 2);
     let prior = Prior::beta_binomial(n, 1.0, 1.0);
     let identity = Permutation::identity(n);
-    let mut active = Update::ActiveSet(ActiveSet::default());
+    let mut active = LinkKernel::ActiveSet(ActiveSet::default());
     let from_identity = mean_moved(&mut active, &identity, &pair, &prior, 300, 200);
     let from_truth = mean_moved(&mut active, &truth, &pair, &prior, 300, 200);
     // Over twelve seeds d had a standard deviation of 10 and these means one of 1.6, with no sign of
@@ -61,7 +61,7 @@ fn active_set_forgets_its_start_and_the_checkerboard_does_not() {
 
     // 2n real swaps each step, 2.4 million in all.
     let steps = (n * n) as u64;
-    let mut swaps = Update::Checkerboard(Checkerboard::new(steps, Restart::Current));
+    let mut swaps = LinkKernel::Checkerboard(Checkerboard::new(steps, Restart::Current));
     let stuck = mean_moved(&mut swaps, &identity, &pair, &prior, 60, 5);
     let at_truth = mean_moved(&mut swaps, &truth, &pair, &prior, 60, 5);
     assert!(stuck > 800.0, "{stuck}");

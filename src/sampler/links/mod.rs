@@ -49,4 +49,4 @@ pub use prior::{Prior, PriorKind};
 pub use rate_prior::RatePrior;
 pub use row_mixture::{LinksGivenMoved, RowMixture};
 pub use space::{LinkFacts, LinkSpace};
-pub use update::{Move, MoveCount, Update, UpdateInfo};
+pub use update::{LinkKernel, Move, MoveCount, UpdateInfo};

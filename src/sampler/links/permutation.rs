@@ -2,6 +2,7 @@
 
 use rand::Rng;
 use rand::seq::{SliceRandom, index};
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Position of a row that is not in the moved set.
@@ -11,13 +12,56 @@ const FIXED: usize = usize::MAX;
 ///
 /// `version` changes whenever the permutation does, so that whoever caches something computed
 /// from the aligned response can see that it is stale.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(into = "SavedPermutation", try_from = "SavedPermutation")]
 pub struct Permutation {
     forward: Vec<usize>,
     inverse: Vec<usize>,
     moved: Vec<usize>,
     position: Vec<usize>,
     version: u64,
+}
+
+/// A permutation in a file: the moved rows with their columns, in the order of `Permutation::moved`. Kernels draw from
+/// that list, so a chain that is resumed needs it in the same order.
+#[derive(Clone, Serialize, Deserialize)]
+struct SavedPermutation {
+    len: usize,
+    moved: Vec<(usize, usize)>,
+}
+
+impl From<Permutation> for SavedPermutation {
+    fn from(pi: Permutation) -> Self {
+        Self {
+            len: pi.len(),
+            moved: pi.moved.iter().map(|&row| (row, pi.forward[row])).collect(),
+        }
+    }
+}
+
+impl TryFrom<SavedPermutation> for Permutation {
+    type Error = PermutationError;
+
+    fn try_from(saved: SavedPermutation) -> Result<Self, PermutationError> {
+        let len = saved.len;
+        let mut forward: Vec<usize> = (0..len).collect();
+        for &(row, column) in &saved.moved {
+            let Some(entry) = forward.get_mut(row) else {
+                return Err(PermutationError::OutOfRange { row, column, len });
+            };
+            if *entry != row || column == row {
+                return Err(PermutationError::NotMoved { row });
+            }
+            *entry = column;
+        }
+        let mut pi = Self::from_vec(forward)?;
+        pi.moved.clear();
+        for (place, &(row, _)) in saved.moved.iter().enumerate() {
+            pi.moved.push(row);
+            pi.position[row] = place;
+        }
+        Ok(pi)
+    }
 }
 
 /// Why a vector is not a permutation.
@@ -35,6 +79,8 @@ pub enum PermutationError {
         second: usize,
         column: usize,
     },
+    #[error("row {row} is listed as moved twice, or at its own place")]
+    NotMoved { row: usize },
 }
 
 impl PartialEq for Permutation {
@@ -272,6 +318,29 @@ mod tests {
                 column: 2
             }
         );
+    }
+
+    #[test]
+    fn a_saved_permutation_keeps_the_order_of_its_moved_rows() {
+        let mut pi = Permutation::identity(6);
+        for (i, j) in [(4, 1), (1, 3), (5, 0), (4, 1), (5, 3)] {
+            pi.exchange(i, j);
+        }
+        assert_ne!(
+            pi.moved(),
+            Permutation::from_vec(pi.forward.clone()).unwrap().moved()
+        );
+        let text = serde_json::to_string(&pi).unwrap();
+        let read: Permutation = serde_json::from_str(&text).unwrap();
+        read.check();
+        assert_eq!((&read, read.moved()), (&pi, pi.moved()));
+        for wrong in ["[[0,1]]", "[[0,1],[1,0],[0,1]]", "[[2,2]]", "[[0,7],[7,0]]"] {
+            let text = format!("{{\"len\":3,\"moved\":{wrong}}}");
+            assert!(
+                serde_json::from_str::<Permutation>(&text).is_err(),
+                "{wrong}"
+            );
+        }
     }
 
     #[test]

@@ -162,6 +162,11 @@ impl LinksGivenMoved {
         &self.links
     }
 
+    /// Continues from links that an earlier step drew.
+    pub fn resume(&mut self, links: Permutation) {
+        self.links = links;
+    }
+
     /// Draws the links of the rows that `state` moves.
     pub fn step<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
         &mut self,

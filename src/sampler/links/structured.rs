@@ -234,8 +234,8 @@ fn long_chains_reach_every_space() {
     for (seed, (name, prior, pair)) in cases().enumerate() {
         let exact = Enumeration::new(&pair, &prior);
         let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
-        let swaps = Update::Checkerboard(Checkerboard::new(100, Restart::Current));
-        let mut kernels = vec![Update::ActiveSet(ActiveSet::new(3.0))];
+        let swaps = LinkKernel::Checkerboard(Checkerboard::new(100, Restart::Current));
+        let mut kernels = vec![LinkKernel::ActiveSet(ActiveSet::new(3.0))];
         kernels.extend(prior.space().candidates().is_none().then_some(swaps));
         for mut kernel in kernels {
             let mut pi = Permutation::identity(N);

@@ -11,16 +11,14 @@ use rand::Rng;
 /// The kernels of Step 2. A chain owns one, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
-pub enum Update {
+pub enum LinkKernel {
     ActiveSet(ActiveSet),
     Checkerboard(Checkerboard),
     /// The mode instead of a draw: the paper's MC-EM.
     Mode(ModeSearch),
-    /// Every link stays as it is.
-    None,
 }
 
-impl Update {
+impl LinkKernel {
     pub fn step<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
         &mut self,
         pi: &mut Permutation,
@@ -39,7 +37,6 @@ impl Update {
                     ..UpdateInfo::default()
                 }
             }
-            Self::None => UpdateInfo::default(),
         }
     }
 }
@@ -68,19 +65,6 @@ impl Move {
         Self::Swap,
         Self::Walk,
     ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rewire => "rewire",
-            Self::Insert => "insert",
-            Self::Remove => "remove",
-            Self::PairBirth => "pair_birth",
-            Self::PairDeath => "pair_death",
-            Self::Relink => "relink",
-            Self::Swap => "swap",
-            Self::Walk => "walk",
-        }
-    }
 }
 
 /// How often one kind of move was proposed and accepted.
@@ -104,10 +88,6 @@ impl UpdateInfo {
         let count = &mut self.moves[kind as usize];
         count.proposed += 1;
         count.accepted += u64::from(accepted);
-    }
-
-    pub fn of(&self, kind: Move) -> MoveCount {
-        self.moves[kind as usize]
     }
 
     pub fn total(&self) -> MoveCount {

@@ -4,7 +4,7 @@ use super::support::{Chain, Check, assert_all, series, settings};
 use super::targets::{Funnel, Gaussian, log_gamma};
 use crate::sampler::hmc::Kernel;
 use crate::sampler::hmc::MetricKind::{Dense, Diagonal};
-use crate::sampler::hmc::warmup::{AdaptationSettings, Sampling};
+use crate::sampler::hmc::warmup::{AdaptationSettings, Trajectory};
 
 /// Over all checks of one test.
 pub(super) const ERROR_RATE: f64 = 1e-3;
@@ -62,9 +62,9 @@ fn funnel_checks(draws: &[Vec<f64>]) -> Vec<Check> {
 
 #[test]
 fn independent_normals_of_different_scales() {
-    for (sampling, seed) in [(Sampling::Nuts, 1), (Sampling::Static, 2)] {
+    for (trajectory, seed) in [(Trajectory::Nuts, 1), (Trajectory::Static, 2)] {
         let target = Gaussian::independent(&MEANS, &SDS);
-        let mut chain = Chain::warmed_up(target, settings(Diagonal, sampling), seed);
+        let mut chain = Chain::warmed_up(target, settings(Diagonal, trajectory), seed);
         let draws = chain.draws(40_000);
         assert_all(ERROR_RATE, &independent_checks(&draws, &MEANS, &SDS));
     }
@@ -72,13 +72,13 @@ fn independent_normals_of_different_scales() {
 
 #[test]
 fn correlated_normal_in_ten_dimensions() {
-    for (metric, sampling, seed) in [
-        (Dense, Sampling::Nuts, 3),
-        (Diagonal, Sampling::Nuts, 4),
-        (Dense, Sampling::Static, 5),
+    for (metric, trajectory, seed) in [
+        (Dense, Trajectory::Nuts, 3),
+        (Diagonal, Trajectory::Nuts, 4),
+        (Dense, Trajectory::Static, 5),
     ] {
         let target = Gaussian::autoregressive(10, 0.8);
-        let mut chain = Chain::warmed_up(target, settings(metric, sampling), seed);
+        let mut chain = Chain::warmed_up(target, settings(metric, trajectory), seed);
         assert_eq!(chain.kernel.metric().kind(), metric);
         let draws = chain.draws(40_000);
         assert_all(ERROR_RATE, &autoregressive_checks(&draws, 0.8));
@@ -87,11 +87,11 @@ fn correlated_normal_in_ten_dimensions() {
 
 #[test]
 fn moderate_funnel() {
-    for (sampling, seed) in [(Sampling::Nuts, 6), (Sampling::Static, 7)] {
+    for (trajectory, seed) in [(Trajectory::Nuts, 6), (Trajectory::Static, 7)] {
         let settings = AdaptationSettings {
             // Small steps: large ones cannot enter the neck.
             target_accept: 0.95,
-            ..settings(Diagonal, sampling)
+            ..settings(Diagonal, trajectory)
         };
         let mut chain = Chain::warmed_up(Funnel { dim: 3 }, settings, seed);
         let draws = chain.draws(100_000);
@@ -112,7 +112,11 @@ pub(super) fn gamma_checks(draws: &[Vec<f64>], shape: f64) -> Vec<Check> {
 
 #[test]
 fn positive_parameter_on_the_log_scale() {
-    let mut chain = Chain::warmed_up(log_gamma(3.0, true), settings(Diagonal, Sampling::Nuts), 8);
+    let mut chain = Chain::warmed_up(
+        log_gamma(3.0, true),
+        settings(Diagonal, Trajectory::Nuts),
+        8,
+    );
     assert_all(ERROR_RATE, &gamma_checks(&chain.draws(10_000), 3.0));
 }
 
@@ -120,7 +124,7 @@ fn positive_parameter_on_the_log_scale() {
 fn same_seed_gives_the_same_draws_on_any_thread() {
     let run = || {
         let target = Gaussian::autoregressive(5, 0.5);
-        let mut chain = Chain::warmed_up(target, settings(Dense, Sampling::Nuts), 12);
+        let mut chain = Chain::warmed_up(target, settings(Dense, Trajectory::Nuts), 12);
         chain.draws(50)
     };
     let other = std::thread::spawn(run).join().unwrap();
@@ -130,9 +134,9 @@ fn same_seed_gives_the_same_draws_on_any_thread() {
 /// The energy of a step is that of the accepted point, as Stan's energy__.
 #[test]
 fn step_info_describes_the_accepted_point() {
-    for sampling in [Sampling::Nuts, Sampling::Static] {
+    for trajectory in [Trajectory::Nuts, Trajectory::Static] {
         let target = Gaussian::autoregressive(5, 0.5);
-        let mut chain = Chain::warmed_up(target, settings(Dense, sampling), 13);
+        let mut chain = Chain::warmed_up(target, settings(Dense, trajectory), 13);
         for info in chain.infos(100) {
             assert!(
                 info.energy >= -info.log_density,
@@ -151,7 +155,7 @@ fn step_info_describes_the_accepted_point() {
 #[test]
 fn max_depth_bounds_the_trajectory() {
     let target = Gaussian::autoregressive(3, 0.5);
-    let mut chain = Chain::warmed_up(target, settings(Diagonal, Sampling::Nuts), 14);
+    let mut chain = Chain::warmed_up(target, settings(Diagonal, Trajectory::Nuts), 14);
     chain.kernel = Kernel::nuts(3, 4);
     chain.kernel.set_step_size(1e-4);
     for info in chain.infos(20) {

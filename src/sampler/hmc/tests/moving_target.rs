@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::correctness::ERROR_RATE;
 use super::support::{Chain, Check, assert_all, assert_rejected, series, settings};
 use super::targets::Gaussian;
-use crate::sampler::hmc::warmup::Sampling;
+use crate::sampler::hmc::warmup::Trajectory;
 use crate::sampler::hmc::{EvalError, LogDensity};
 use crate::sampler::hmc::{Kernel, MetricKind, MovingTarget, State};
 
@@ -53,9 +53,9 @@ impl LogDensity for Switching {
 }
 
 /// P(k = 1), and the means of x, with the state refreshed after k moved or left stale.
-fn switching_checks(sampling: Sampling, refreshed: bool, seed: u64) -> Vec<Check> {
+fn switching_checks(trajectory: Trajectory, refreshed: bool, seed: u64) -> Vec<Check> {
     let target = Switching { k: Cell::new(0) };
-    let settings = settings(MetricKind::Diagonal, sampling);
+    let settings = settings(MetricKind::Diagonal, trajectory);
     let mut chain = Chain::warmed_up_with(target, settings, seed, |target, x, rng| {
         target.change().k.set(Switching::draw_k(x, rng));
     });
@@ -81,15 +81,15 @@ fn switching_checks(sampling: Sampling, refreshed: bool, seed: u64) -> Vec<Check
 
 #[test]
 fn refreshed_state_samples_the_joint() {
-    for (sampling, seed) in [(Sampling::Nuts, 31), (Sampling::Static, 32)] {
-        assert_all(ERROR_RATE, &switching_checks(sampling, true, seed));
+    for (trajectory, seed) in [(Trajectory::Nuts, 31), (Trajectory::Static, 32)] {
+        assert_all(ERROR_RATE, &switching_checks(trajectory, true, seed));
     }
 }
 
 #[test]
 fn stale_state_is_seen() {
-    for (sampling, seed) in [(Sampling::Nuts, 31), (Sampling::Static, 32)] {
-        assert_rejected(ERROR_RATE, &switching_checks(sampling, false, seed));
+    for (trajectory, seed) in [(Trajectory::Nuts, 31), (Trajectory::Static, 32)] {
+        assert_rejected(ERROR_RATE, &switching_checks(trajectory, false, seed));
     }
 }
 

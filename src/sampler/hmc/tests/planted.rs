@@ -8,7 +8,7 @@ use super::support::{Chain, assert_all, assert_rejected, settings};
 use super::targets::{Gaussian, log_gamma};
 use crate::numerics::cholesky::dot;
 use crate::sampler::hmc::leapfrog::PhasePoint;
-use crate::sampler::hmc::warmup::Sampling;
+use crate::sampler::hmc::warmup::Trajectory;
 use crate::sampler::hmc::{Metric, MetricKind, MovingTarget, State};
 
 const MEAN: [f64; 3] = [0.0, 1.0, -2.0];
@@ -60,7 +60,7 @@ fn missing_metropolis_correction_is_seen() {
 
 #[test]
 fn missing_jacobian_is_seen() {
-    let settings = settings(MetricKind::Diagonal, Sampling::Nuts);
+    let settings = settings(MetricKind::Diagonal, Trajectory::Nuts);
     let mut chain = Chain::warmed_up(log_gamma(3.0, false), settings, 22);
     assert_rejected(ERROR_RATE, &gamma_checks(&chain.draws(10_000), 3.0));
 }

@@ -4,7 +4,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::sampler::hmc::LogDensity;
-use crate::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Sampling};
+use crate::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
 use crate::sampler::hmc::{Kernel, MetricKind, MovingTarget, State, StepInfo};
 
 /// A claim about the mean of a stationary series.
@@ -93,12 +93,12 @@ pub(crate) fn series(draws: &[Vec<f64>], value: impl Fn(&[f64]) -> f64) -> Vec<f
     draws.iter().map(|draw| value(draw)).collect()
 }
 
-pub(crate) fn settings(metric: MetricKind, sampling: Sampling) -> AdaptationSettings {
+pub(crate) fn settings(metric: MetricKind, trajectory: Trajectory) -> AdaptationSettings {
     AdaptationSettings {
         num_warmup: 1000,
         target_accept: 0.8,
         metric,
-        sampling,
+        trajectory,
     }
 }
 

@@ -20,23 +20,26 @@ use crate::sampler::hmc::{Kernel, MetricKind, MovingTarget, State, StepInfo};
 const TRAJECTORY_SHARE: f64 = 0.4;
 
 /// Which trajectories follow the warm-up, which is always by NUTS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Sampling {
+pub enum Trajectory {
+    /// The no-U-turn sampler, as in Stan.
+    #[default]
     Nuts,
+    /// After a NUTS warm-up, trajectories of jittered fixed length.
     Static,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AdaptationSettings {
     pub num_warmup: usize,
     pub target_accept: f64,
     pub metric: MetricKind,
-    pub sampling: Sampling,
+    pub trajectory: Trajectory,
 }
 
 /// The warm-up of one chain: call `after_step` after every transition.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Adaptation {
     settings: AdaptationSettings,
     schedule: Schedule,
@@ -64,6 +67,10 @@ impl Adaptation {
             lengths: TrajectoryLengths::default(),
             num_done: 0,
         })
+    }
+
+    pub fn settings(&self) -> AdaptationSettings {
+        self.settings
     }
 
     /// Whether transitions still belong to the warm-up.
@@ -109,7 +116,7 @@ impl Adaptation {
 
     fn freeze(&self, kernel: &mut Kernel) {
         kernel.set_step_size(self.step_size.averaged());
-        if self.settings.sampling == Sampling::Static
+        if self.settings.trajectory == Trajectory::Static
             && let Some(time) = self.lengths.integration_time()
         {
             kernel.make_static(time);
@@ -118,7 +125,7 @@ impl Adaptation {
 }
 
 /// Lengths, in time, of the NUTS trajectories since the metric was last set.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct TrajectoryLengths {
     num: u32,
     sum: f64,
@@ -157,7 +164,7 @@ mod tests {
     fn dual_averaging_reaches_the_target_acceptance() {
         for (target_accept, seed) in [(0.6, 1), (0.8, 2), (0.95, 3)] {
             let target = Gaussian::autoregressive(10, 0.8);
-            let settings = settings(MetricKind::Dense, Sampling::Nuts);
+            let settings = settings(MetricKind::Dense, Trajectory::Nuts);
             let mut chain = Chain::warmed_up(target, settings, seed);
             let mut averaging = DualAveraging::new(target_accept, chain.kernel.step_size());
             let infos: Vec<StepInfo> = (0..3000)
@@ -184,7 +191,7 @@ mod tests {
         let accepts: Vec<f64> = (10..20)
             .map(|seed| {
                 let target = Gaussian::autoregressive(10, 0.8);
-                let settings = settings(MetricKind::Dense, Sampling::Nuts);
+                let settings = settings(MetricKind::Dense, Trajectory::Nuts);
                 mean_accept(&Chain::warmed_up(target, settings, seed).infos(1000))
             })
             .collect();
@@ -197,12 +204,12 @@ mod tests {
     #[test]
     fn kernel_is_frozen_after_warm_up() {
         let target = Gaussian::autoregressive(3, 0.5);
-        let mut chain = Chain::warmed_up(target, settings(MetricKind::Dense, Sampling::Nuts), 5);
+        let mut chain = Chain::warmed_up(target, settings(MetricKind::Dense, Trajectory::Nuts), 5);
         let (step_size, metric) = (chain.kernel.step_size(), chain.kernel.metric().clone());
         let mut adaptation = Adaptation::start(
             AdaptationSettings {
                 num_warmup: 0,
-                ..settings(MetricKind::Dense, Sampling::Nuts)
+                ..settings(MetricKind::Dense, Trajectory::Nuts)
             },
             &mut Kernel::nuts(3, 10),
             &mut chain.target,
@@ -231,10 +238,10 @@ mod tests {
     #[test]
     fn short_warm_ups_leave_a_usable_kernel() {
         for num_warmup in [0, 1, 10, 19, 20, 21, 100, 150] {
-            for sampling in [Sampling::Nuts, Sampling::Static] {
+            for trajectory in [Trajectory::Nuts, Trajectory::Static] {
                 let settings = AdaptationSettings {
                     num_warmup,
-                    ..settings(MetricKind::Dense, sampling)
+                    ..settings(MetricKind::Dense, trajectory)
                 };
                 let target = Gaussian::autoregressive(3, 0.5);
                 let mut chain = Chain::warmed_up(target, settings, 6);
@@ -245,9 +252,9 @@ mod tests {
     }
 
     /// Effective draws of q_i per 1000 gradients, and of its square: the least over i.
-    fn efficiency(sampling: Sampling, seed: u64) -> [f64; 2] {
+    fn efficiency(trajectory: Trajectory, seed: u64) -> [f64; 2] {
         let target = Gaussian::autoregressive(10, 0.8);
-        let mut chain = Chain::warmed_up(target, settings(MetricKind::Dense, sampling), seed);
+        let mut chain = Chain::warmed_up(target, settings(MetricKind::Dense, trajectory), seed);
         let mut num_leapfrog = 0;
         let draws: Vec<Vec<f64>> = (0..10_000)
             .map(|_| {
@@ -269,8 +276,8 @@ mod tests {
     /// The scarcer of both kinds of effective draws must be at least 1.5 times that of NUTS.
     #[test]
     fn static_trajectories_are_worth_their_gradients() {
-        let nuts = efficiency(Sampling::Nuts, 7);
-        let fixed = efficiency(Sampling::Static, 7);
+        let nuts = efficiency(Trajectory::Nuts, 7);
+        let fixed = efficiency(Trajectory::Static, 7);
         let scarcer = |[a, b]: [f64; 2]| f64::min(a, b);
         assert!(
             scarcer(fixed) > 1.5 * scarcer(nuts),

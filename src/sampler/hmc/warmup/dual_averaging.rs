@@ -1,5 +1,7 @@
 //! Step size by dual averaging: Hoffman and Gelman (2014), section 3.2, with Stan's constants.
 
+use serde::{Deserialize, Serialize};
+
 /// Pull of the iterates towards `mu`.
 const GAMMA: f64 = 0.05;
 /// Damps the first iterations.
@@ -10,7 +12,7 @@ const KAPPA: f64 = 0.75;
 /// Beyond these, the target is flat or never accepts, and step sizes would leave the floats.
 const STEP_SIZES: [f64; 2] = [1e-300, 1e7];
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct DualAveraging {
     target_accept: f64,
     /// log(10 eps): large steps are cheap to try, small ones are not.

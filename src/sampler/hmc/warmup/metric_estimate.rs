@@ -18,7 +18,9 @@
 //!   tiny: an intercept and an uncentred predictor correlate to 0.99 and more, and a hundredth of
 //!   the diagonal already cuts the longest axis to a third.
 
-use crate::numerics::invert;
+use serde::{Deserialize, Serialize};
+
+use crate::numerics::{floats, invert};
 use crate::sampler::hmc::{Metric, MetricKind};
 
 /// Dense estimates need this many draws for each dimension; below, the diagonal alone is kept.
@@ -27,12 +29,13 @@ const DRAWS_PER_DIM: usize = 3;
 const SHRINKAGE_DRAWS: f64 = 5e-3;
 
 /// Running estimate of M = E[g g'], g the gradient of the log density at a draw.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct MetricEstimate {
     kind: MetricKind,
     dim: usize,
     num_draws: usize,
-    /// Mean of g g': its diagonal, or all of it row by row.
+    /// Mean of g g': its diagonal, or all of it row by row. Gradients may overflow.
+    #[serde(with = "floats")]
     second_moment: Vec<f64>,
 }
 
@@ -123,7 +126,7 @@ mod tests {
     use crate::sampler::hmc::MovingTarget;
     use crate::sampler::hmc::tests::support::{Chain, settings};
     use crate::sampler::hmc::tests::targets::Gaussian;
-    use crate::sampler::hmc::warmup::Sampling;
+    use crate::sampler::hmc::warmup::Trajectory;
     use crate::sampler::hmc::warmup::dual_averaging::DualAveraging;
     use crate::sampler::hmc::{EvalError, LogDensity};
 
@@ -193,11 +196,31 @@ mod tests {
         }
     }
 
+    /// Squares of huge gradients are infinite and then no number: a saved estimate has the same ones.
+    #[test]
+    fn an_overflow_survives_saving() {
+        let mut estimate = MetricEstimate::new(MetricKind::Dense, 2);
+        estimate.add(&[1e200, 0.3]);
+        assert!(estimate.second_moment[0].is_infinite());
+        for _ in 0..3 {
+            let text = serde_json::to_string(&estimate).unwrap();
+            let mut read: MetricEstimate = serde_json::from_str(&text).unwrap();
+            for each in [&mut estimate, &mut read] {
+                each.add(&[1e200, 0.1]);
+            }
+            let bits = |e: &MetricEstimate| e.second_moment.iter().map(|m| m.to_bits()).collect();
+            let [found, expected]: [Vec<u64>; 2] = [bits(&read), bits(&estimate)];
+            assert_eq!(found[3], expected[3]);
+            assert!(read.second_moment[0].is_nan() && estimate.second_moment[0].is_nan());
+        }
+        assert_eq!(estimate.metric().inverse()[0], 1.0);
+    }
+
     /// 500 draws give each entry of a covariance near 1 to about 0.1; five of those as tolerance.
     #[test]
     fn inverse_metric_approximates_the_covariance() {
         let target = Gaussian::autoregressive(4, 0.6);
-        let chain = Chain::warmed_up(target, settings(MetricKind::Dense, Sampling::Nuts), 1);
+        let chain = Chain::warmed_up(target, settings(MetricKind::Dense, Trajectory::Nuts), 1);
         for (index, found) in chain.kernel.metric().inverse().iter().enumerate() {
             let expected = 0.6_f64.powi((index / 4).abs_diff(index % 4) as i32);
             assert!((found - expected).abs() < 0.5, "{index}: {found}");
@@ -252,7 +275,7 @@ mod tests {
         let target = Pooled {
             centre: vec![0.0; SPREAD.len()],
         };
-        let settings = settings(MetricKind::Diagonal, Sampling::Nuts);
+        let settings = settings(MetricKind::Diagonal, Trajectory::Nuts);
         let mut chain = Chain::warmed_up_with(target, settings, 2, move_centre);
         let by_gradients = leapfrogs_per_step(&mut chain);
 

@@ -5,7 +5,7 @@
 //! ```
 //! use rand::{Rng, SeedableRng};
 //! use rand_chacha::ChaCha8Rng;
-//! use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Sampling};
+//! use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
 //! use unshuffle::sampler::hmc::{Kernel, MetricKind, MovingTarget, State};
 //! use unshuffle::sampler::hmc::{EvalError, LogDensity};
 //!
@@ -20,7 +20,7 @@
 //! }
 //!
 //! let settings = AdaptationSettings {
-//!     num_warmup: 200, target_accept: 0.8, metric: MetricKind::Dense, sampling: Sampling::Nuts,
+//!     num_warmup: 200, target_accept: 0.8, metric: MetricKind::Dense, trajectory: Trajectory::Nuts,
 //! };
 //! let mut rng = ChaCha8Rng::seed_from_u64(1);
 //! let mut target = MovingTarget::new(Normal { mean: 0.0 });
@@ -47,4 +47,4 @@ mod dual_averaging;
 mod metric_estimate;
 mod schedule;
 
-pub use adaptation::{Adaptation, AdaptationSettings, Sampling};
+pub use adaptation::{Adaptation, AdaptationSettings, Trajectory};

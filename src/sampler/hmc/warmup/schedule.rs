@@ -1,5 +1,7 @@
 //! When the metric is learnt: Stan's windows of growing length (`windowed_adaptation.hpp`).
 
+use serde::{Deserialize, Serialize};
+
 const INITIAL_BUFFER: usize = 75;
 const FIRST_WINDOW: usize = 25;
 const TERMINAL_BUFFER: usize = 50;
@@ -10,7 +12,7 @@ const MIN_ITERATIONS: usize = 20;
 ///
 /// An initial buffer finds the typical set, windows of doubling length learn the metric, and a
 /// terminal buffer settles the step size for the last metric.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Schedule {
     num_warmup: usize,
     /// First iteration whose draw the metric is learnt from.
