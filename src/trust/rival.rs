@@ -56,23 +56,23 @@ impl Rival {
     ) -> Option<Rival> {
         let file = File::new(frame, response)?;
         let robust = file.along_rates(Shape::Robust, &file.smooth_marginal)?;
-        let highest = |fits: &[Fit]| {
-            fits.iter()
-                .map(Fit::log_likelihood)
-                .fold(f64::MIN, f64::max)
+        let simple = match is_normal {
+            true => &file.along_rates(Shape::Normal, &file.normal_marginal)?,
+            false => &robust,
         };
-        let kept = file.without_wrong_links()?;
-        // Parameters of the explanation without wrong links beyond those of the one with them: the curve, the slopes of
-        // the spread and the degrees of freedom, less the rate.
-        let (with_links, num_more) = match is_normal {
-            true => {
-                let simple = file.along_rates(Shape::Normal, &file.normal_marginal)?;
-                (highest(&simple), file.predictors.len() + 1)
-            }
-            false => (highest(&robust), 0),
+        let log_likelihoods = simple.iter().map(Fit::log_likelihood);
+        let with_links = log_likelihoods.fold(f64::MIN, f64::max);
+        // The same law with every link kept has no rate; beyond that the rival has a curve, and where the law is normal
+        // the slopes of the spread and the degrees of freedom.
+        let num_more = 1 + if is_normal {
+            file.predictors.len() + 1
+        } else {
+            0
         };
+        let kept = simple[0].log_likelihood() + 1.0;
+        let rival = file.without_wrong_links()? + 1.0 - num_more as f64;
         Some(Rival {
-            evidence: with_links - (kept - num_more as f64),
+            evidence: with_links - kept.max(rival),
             rate: posterior_rate(&robust, prior),
         })
     }
