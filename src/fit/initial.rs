@@ -49,7 +49,7 @@ pub fn initial_values(
         Init::File(_) => unreachable!("a file of values is read before sampling"),
         Init::Auto => {
             let mut guess = guess(model, coordinates, config.model.response_kind(), data, rng);
-            if config.model.family() == Family::Robust {
+            if matches!(config.model.family(), Family::Robust { .. }) {
                 // Stan's own start would spread the scales of the rows over several orders of magnitude.
                 let mut noise = || -> f64 { 0.2 * rng.sample::<f64, _>(StandardNormal) };
                 let names = model.theta_names().iter();

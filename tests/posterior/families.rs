@@ -13,12 +13,12 @@ use crate::study::{Study, pooled};
 use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
 use unshuffle::fit::{FitError, prepare, read_data};
-use unshuffle::model::stan::shipped_names;
+use unshuffle::model::Family;
 use unshuffle::numerics::mean;
 use unshuffle::posterior::diagnostics::mcse_mean;
 use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
 use unshuffle::sampler::chain::Silent;
-use unshuffle::study::simulate::{DesignName, ErrorsName, Settings, simulate};
+use unshuffle::study::simulate::{DesignName, Settings, simulate};
 
 /// The 1 - 2.05e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.61;
@@ -47,7 +47,7 @@ fn name(law: Law) -> &'static str {
 
 fn parsed(folder: &Path, settings: &Value) -> Config {
     let file = folder.join("fit.json");
-    let config = config::parse(&settings.to_string(), &file, &[], &shipped_names());
+    let config = config::parse(&settings.to_string(), &file, &[]);
     config.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -264,10 +264,10 @@ fn responses_that_a_model_cannot_have_are_sentences() {
 #[test]
 fn chains_start_well_and_find_the_coefficients() {
     for (errors, intercept) in [
-        (ErrorsName::Poisson, 2.0),
-        (ErrorsName::Logistic, 0.0),
-        (ErrorsName::NegativeBinomial, 2.0),
-        (ErrorsName::Gamma, 1.0),
+        (Family::Poisson, 2.0),
+        (Family::Logistic, 0.0),
+        (Family::NegativeBinomial { phi: 5.0 }, 2.0),
+        (Family::Gamma { shape: 5.0 }, 1.0),
     ] {
         let settings = Settings {
             predictors: Some(2),

@@ -57,7 +57,7 @@ fn parsed(folder: &Path, y: &[f64], settings: &Value) -> Config {
         config[key] = value.clone();
     }
     let file = folder.join("fit.json");
-    config::parse(&config.to_string(), &file, &[], &shipped_names()).unwrap()
+    config::parse(&config.to_string(), &file, &[]).unwrap()
 }
 
 fn prepared(folder: &Path, y: &[f64], settings: &Value) -> Prepared {

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
 use unshuffle::data::Dataset;
 use unshuffle::fit::{Fitted, Program, read_data};
-use unshuffle::model::stan::shipped_names;
 use unshuffle::posterior::diagnostics::summarize;
 use unshuffle::sampler::chain::Silent;
 
@@ -82,7 +81,7 @@ impl Model {
             .iter()
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
-        let config = config::load(&file, &settings, &shipped_names()).unwrap();
+        let config = config::load(&file, &settings).unwrap();
         let program = Program::compile(&config.model, &compiler()).unwrap();
         let data = first_rows(read_data(&config).unwrap(), num_rows);
         Model {

@@ -6,7 +6,6 @@ use super::*;
 use crate::baseline::least_squares;
 use crate::config;
 use crate::data;
-use crate::model::stan::shipped_names;
 
 fn general(links: Links) -> Design {
     Design {
@@ -16,7 +15,7 @@ fn general(links: Links) -> Design {
         beta: 0.7,
         intercept: Some(-1.5),
         sigma: 0.0,
-        errors: Errors::Normal,
+        errors: Family::Gaussian,
         links,
     }
 }
@@ -118,19 +117,19 @@ fn the_files_read_back_as_they_were_simulated() {
     };
     for (design, model) in [
         (Design::paper(100), "linear"),
-        (with_errors(Errors::Normal), "linear"),
+        (with_errors(Family::Gaussian), "linear"),
         (
-            with_errors(Errors::AsymmetricLaplace { tau: 0.25 }),
+            with_errors(Family::AsymmetricLaplace { tau: 0.25 }),
             "quantile",
         ),
-        (with_errors(Errors::StudentT { nu: 3.0 }), "student_t"),
-        (with_errors(Errors::Poisson), "poisson"),
-        (with_errors(Errors::Logistic), "logistic"),
+        (with_errors(Family::StudentT { nu: 3.0 }), "student_t"),
+        (with_errors(Family::Poisson), "poisson"),
+        (with_errors(Family::Logistic), "logistic"),
         (
-            with_errors(Errors::NegativeBinomial { phi: 2.0 }),
+            with_errors(Family::NegativeBinomial { phi: 2.0 }),
             "negative_binomial",
         ),
-        (with_errors(Errors::Gamma { shape: 2.0 }), "gamma"),
+        (with_errors(Family::Gamma { shape: 2.0 }), "gamma"),
     ] {
         let simulated = simulate(&design, 3).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -143,8 +142,7 @@ fn the_files_read_back_as_they_were_simulated() {
         assert!(matches!(write(false), Err(SimulateError::Exists { .. })));
         write(true).unwrap();
 
-        let config =
-            config::load(&folder.path().join("config.json"), &[], &shipped_names()).unwrap();
+        let config = config::load(&folder.path().join("config.json"), &[]).unwrap();
         assert_eq!(
             config.model.stan,
             config::ModelSource::Shipped(model.into())
@@ -183,7 +181,7 @@ fn designs_that_cannot_be_are_sentences() {
         ),
         (
             Design {
-                errors: Errors::AsymmetricLaplace { tau: 1.0 },
+                errors: Family::AsymmetricLaplace { tau: 1.0 },
                 ..random.clone()
             },
             "--tau is 1; it must be between 0 and 1, both excluded",
@@ -282,7 +280,7 @@ fn safe_rows_stay_and_rows_with_gaps_are_left_out() {
         config.replace("data.csv", "f.csv"),
     )
     .unwrap();
-    let config = config::load(&folder.path().join("config.json"), &[], &shipped_names()).unwrap();
+    let config = config::load(&folder.path().join("config.json"), &[]).unwrap();
     let wrong = data::read(&config.data).unwrap();
     assert_eq!(wrong.row_numbers, (1..=36).collect::<Vec<_>>());
     assert_eq!(wrong.x, right.x);
@@ -312,10 +310,15 @@ fn the_shipped_simulations_are_what_their_commands_make() {
         std::fs::read_to_string(path).unwrap()
     };
     for (errors, name, intercept, seed) in [
-        (ErrorsName::Poisson, "poisson", 2.0, 1),
-        (ErrorsName::Logistic, "logistic", 0.0, 2),
-        (ErrorsName::NegativeBinomial, "negative_binomial", 2.0, 3),
-        (ErrorsName::Gamma, "gamma", 1.0, 4),
+        (Family::Poisson, "poisson", 2.0, 1),
+        (Family::Logistic, "logistic", 0.0, 2),
+        (
+            Family::NegativeBinomial { phi: 5.0 },
+            "negative_binomial",
+            2.0,
+            3,
+        ),
+        (Family::Gamma { shape: 5.0 }, "gamma", 1.0, 4),
     ] {
         let settings = Settings {
             predictors: Some(2),
@@ -340,7 +343,7 @@ fn what_does_not_fit_a_law_is_refused() {
     };
     let counts = Settings {
         predictors: Some(3),
-        errors: Some(ErrorsName::Poisson),
+        errors: Some(Family::Poisson),
         ..Settings::new(DesignName::General, 100)
     };
     let with_sigma = Settings {
@@ -367,7 +370,7 @@ fn what_does_not_fit_a_law_is_refused() {
     assert!(found.contains("choose a smaller --x-scale"), "{found}");
     let shapeless = Settings {
         predictors: Some(3),
-        errors: Some(ErrorsName::Gamma),
+        errors: Some(Family::Gamma { shape: 5.0 }),
         shape: Some(0.0),
         ..Settings::new(DesignName::General, 100)
     };
