@@ -147,7 +147,7 @@ fn the_files_read_back_as_they_were_simulated() {
             config.model.stan,
             config::ModelSource::Shipped(model.into())
         );
-        assert_eq!(config.model.family(), design.model().1);
+        assert_eq!(config.model.family().as_typed(), design.model().1);
         assert_eq!(config.output, folder.path().join("fit"));
         assert_eq!(data::read(&config.data).unwrap(), simulated.dataset());
         let text = std::fs::read_to_string(folder.path().join("truth.json")).unwrap();
