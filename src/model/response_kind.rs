@@ -14,7 +14,7 @@ pub enum ResponseKind {
     Count,
     /// 0 or 1, with log odds x'beta of a 1.
     ZeroOne,
-    /// Above 0, with mean exp(x'beta).
+    /// Above 0, with mean, or median, exp(x'beta).
     Positive,
 }
 
