@@ -1,5 +1,7 @@
 //! A regression to simulate, as a person names it: on the command line of `simulate`, or in the `data` of a study.
 
+use std::sync::LazyLock;
+
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde::{Deserialize, Serialize};
@@ -57,10 +59,17 @@ pub enum DesignName {
     General,
 }
 
+/// The families that can be simulated.
+static SIMULATED: LazyLock<Vec<Family>> = LazyLock::new(|| {
+    let all = Family::ALL.into_iter();
+    all.filter(|family| family.errors_name().is_some())
+        .collect()
+});
+
 /// The values of `--errors`.
 impl ValueEnum for Family {
     fn value_variants<'a>() -> &'a [Family] {
-        &Family::ALL
+        &SIMULATED
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
