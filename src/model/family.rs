@@ -55,6 +55,8 @@ pub enum Family {
     /// Positive, with mean mu = exp(x'beta) and variance mu^2 / shape.
     #[schemars(skip)]
     Gamma { shape: f64 },
+    /// Positive, with logarithms normal(x'beta, sigma).
+    LogNormal,
     /// Any likelihood: taken from `vector[N] log_lik` in the program's generated quantities.
     Stan,
 }
@@ -169,7 +171,7 @@ const WITHOUT_SCALE: Facts = Facts {
 
 impl Family {
     /// Every family, with the default of its parameter.
-    pub const ALL: [Family; 9] = [
+    pub const ALL: [Family; 10] = [
         Family::Gaussian,
         Family::AsymmetricLaplace { tau: 0.5 },
         Family::StudentT { nu: 4.0 },
@@ -178,6 +180,7 @@ impl Family {
         Family::Logistic,
         Family::NegativeBinomial { phi: 5.0 },
         Family::Gamma { shape: 5.0 },
+        Family::LogNormal,
         Family::Stan,
     ];
 
@@ -246,6 +249,15 @@ impl Family {
                 is_native: false,
                 ..WITHOUT_SCALE
             },
+            Family::LogNormal => Facts {
+                name: "log_normal",
+                errors: Some(("log_normal", "Positive amounts with normal logarithms")),
+                response_kind: ResponseKind::Positive,
+                // x'beta is the log of the median.
+                has_mean: false,
+                condition: "the logs of the responses have normal errors with one spread",
+                ..ADDITIVE
+            },
             Family::Stan => Facts {
                 name: "stan",
                 is_native: false,
@@ -308,7 +320,11 @@ impl Family {
             Family::Robust { .. } => Family::Robust { nu: value },
             Family::NegativeBinomial { .. } => Family::NegativeBinomial { phi: value },
             Family::Gamma { .. } => Family::Gamma { shape: value },
-            Family::Gaussian | Family::Poisson | Family::Logistic | Family::Stan => self,
+            Family::Gaussian
+            | Family::Poisson
+            | Family::Logistic
+            | Family::LogNormal
+            | Family::Stan => self,
         }
     }
 
@@ -359,7 +375,10 @@ impl Law {
 
     /// The mean of a response; of a quantile regression, the quantile.
     pub fn mean(self) -> f64 {
-        self.family.response_kind().mean(self.fitted)
+        match self.family {
+            Family::LogNormal => (self.fitted + 0.5 * self.scale * self.scale).exp(),
+            family => family.response_kind().mean(self.fitted),
+        }
     }
 
     /// The derivative of the log density in x'beta.
@@ -399,6 +418,7 @@ impl Law {
             // A Poisson count whose mean is gamma.
             Family::NegativeBinomial { phi } => poisson(gamma(fitted.exp(), phi, rng), rng),
             Family::Gamma { shape } => gamma(fitted.exp(), shape, rng),
+            Family::LogNormal => (fitted + scale * normal(rng)).exp(),
             Family::Stan => unreachable!("only the program knows its likelihood"),
         }
     }
@@ -408,7 +428,9 @@ impl Law {
     pub fn normal_score(self, response: f64, rng: &mut impl Rng) -> f64 {
         let residual = (self.family.location(response) - self.fitted) / self.scale;
         let (below, at_most) = match self.family {
-            Family::Gaussian => return residual.clamp(-LARGEST_SCORE, LARGEST_SCORE),
+            Family::Gaussian | Family::LogNormal => {
+                return residual.clamp(-LARGEST_SCORE, LARGEST_SCORE);
+            }
             Family::StudentT { nu } | Family::Robust { nu } => return student_score(residual, nu),
             Family::AsymmetricLaplace { tau } => {
                 let p = match residual < 0.0 {
@@ -463,7 +485,7 @@ impl PairFamily for Family {
 
     fn location(self, response: f64) -> f64 {
         match self {
-            Self::Poisson => response.ln(),
+            Self::Poisson | Self::LogNormal => response.ln(),
             Self::Logistic => (response / (1.0 - response)).ln(),
             _ => response,
         }
@@ -472,6 +494,7 @@ impl PairFamily for Family {
     fn log_base(self, response: f64) -> f64 {
         match self {
             Self::Poisson => -log_gamma(response + 1.0),
+            Self::LogNormal => -response.ln(),
             _ => 0.0,
         }
     }
@@ -486,7 +509,7 @@ impl PairFamily for Family {
 
     fn log_constant(self, scale: f64) -> f64 {
         match self {
-            Self::Gaussian => Normal.log_constant(scale),
+            Self::Gaussian | Self::LogNormal => Normal.log_constant(scale),
             Self::AsymmetricLaplace { tau } => (tau * (1.0 - tau)).ln() - scale.ln(),
             Self::StudentT { nu } | Self::Robust { nu } => {
                 log_gamma(0.5 * (nu + 1.0))
@@ -500,7 +523,7 @@ impl PairFamily for Family {
 
     fn precision(self, scale: f64) -> f64 {
         match self {
-            Self::Gaussian => Normal.precision(scale),
+            Self::Gaussian | Self::LogNormal => Normal.precision(scale),
             Self::AsymmetricLaplace { .. } => 1.0 / scale,
             Self::StudentT { nu } | Self::Robust { nu } => 1.0 / (nu * scale * scale),
             _ => 1.0,
@@ -510,7 +533,7 @@ impl PairFamily for Family {
     #[inline]
     fn log_kernel(self, residual: f64, precision: f64) -> f64 {
         match self {
-            Self::Gaussian => Normal.log_kernel(residual, precision),
+            Self::Gaussian | Self::LogNormal => Normal.log_kernel(residual, precision),
             Self::AsymmetricLaplace { tau } => {
                 let slope = if residual < 0.0 { tau - 1.0 } else { tau };
                 -precision * residual * slope

@@ -130,6 +130,12 @@ const FIXED: &[(&str, &str, &str, Law)] = &[
         "shape (1 / squared relative error)",
         GAMMA,
     ),
+    (
+        "log_normal",
+        "sigma",
+        "error scale of the logs",
+        Law::HalfNormal { scale: 2.5 },
+    ),
 ];
 
 impl PriorsUsed {

@@ -137,6 +137,7 @@ fn every_shipped_config_loads_and_its_data_read() {
         ("logistic", 250),
         ("negative_binomial", 250),
         ("gamma", 250),
+        ("log_normal", 250),
     ] {
         let file = folder.join(format!("{name}.json"));
         let config = config::load(&file, &[]).unwrap();

@@ -85,7 +85,7 @@ impl Model {
         let program = Program::compile(&config.model, &compiler()).unwrap();
         let data = first_rows(read_data(&config).unwrap(), num_rows);
         Model {
-            log_link: ["gamma", "poisson", "negative_binomial"].contains(&name),
+            log_link: ["gamma", "log_normal", "poisson", "negative_binomial"].contains(&name),
             config,
             program,
             data,
@@ -293,6 +293,11 @@ fn negative_binomial() {
 #[test]
 fn gamma() {
     Model::new("gamma", 80, json!({})).is_the_same_in(&[LARGE_Y, SMALL_X, FAR_X]);
+}
+
+#[test]
+fn log_normal() {
+    Model::new("log_normal", 80, json!({})).is_the_same_in(&[LARGE_Y, SMALL_X, FAR_X]);
 }
 
 /// Fixed numbers have units: the test must see them, and the diagnostics must say so.

@@ -4,7 +4,7 @@ use super::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-const ALL: [Family; 7] = [
+const ALL: [Family; 8] = [
     Family::Gaussian,
     Family::AsymmetricLaplace { tau: 0.3 },
     Family::StudentT { nu: 3.0 },
@@ -12,6 +12,7 @@ const ALL: [Family; 7] = [
     Family::Logistic,
     Family::NegativeBinomial { phi: 2.5 },
     Family::Gamma { shape: 4.0 },
+    Family::LogNormal,
 ];
 
 /// Mean and variance of n standard normal numbers lie within 5 standard errors of 0 and 1, with sd 1/sqrt(n), sqrt(2/n).
@@ -87,6 +88,10 @@ fn log_densities_agree_with_reference_numbers() {
     let student = Family::StudentT { nu: 4.0 }.at(0.4, 0.7).log_density(1.3);
     let by_hand = (0.375f64).ln() - 2.5 * (1.0 + (0.9f64 / 0.7).powi(2) / 4.0).ln() - 0.7f64.ln();
     assert!((student - by_hand).abs() < 1e-12, "{student}");
+    // R: dlnorm(1.3, 0.4, 0.7, log = TRUE).
+    let log_normal = Family::LogNormal.at(0.4, 0.7).log_density(1.3);
+    let by_hand = -(1.3 * 0.7 * (2.0 * PI).sqrt()).ln() - ((1.3f64.ln() - 0.4) / 0.7).powi(2) / 2.0;
+    assert!((log_normal - by_hand).abs() < 1e-12, "{log_normal}");
     let laplace = Family::AsymmetricLaplace { tau: 0.25 };
     let expected = (0.25f64 * 0.75 / 0.7).ln();
     let above = laplace.at(0.4, 0.7).log_density(1.3);
@@ -176,11 +181,17 @@ fn counts_amounts_and_zero_one_responses_have_their_mean_and_variance() {
             mean + mean * mean / 3.0,
         ),
         (Family::Gamma { shape: 4.0 }, mean, mean * mean / 4.0),
+        (
+            Family::LogNormal,
+            mean * 0.125f64.exp(),
+            mean * mean * 0.25f64.exp() * 0.25f64.exp_m1(),
+        ),
     ] {
         let num_draws = 100_000;
         let draws: Vec<f64> = (0..num_draws)
-            .map(|_| family.at(linear, 1.0).draw(&mut rng))
+            .map(|_| family.at(linear, 0.5).draw(&mut rng))
             .collect();
+        assert!((family.at(linear, 0.5).mean() - mean).abs() < 1e-12);
         let found = draws.iter().sum::<f64>() / f64::from(num_draws);
         let error = (variance / f64::from(num_draws)).sqrt();
         assert!((found - mean).abs() < 5.0 * error, "{family:?}: {found}");

@@ -97,6 +97,13 @@ const MODELS: &[ShippedModel] = &[
         example: simulated(include_str!("../../../configs/data/gamma.csv")),
         ..LINEAR
     },
+    ShippedModel {
+        name: "log_normal",
+        stan: include_str!("../../../stan/log_normal.stan"),
+        family: Family::LogNormal,
+        example: simulated(include_str!("../../../configs/data/log_normal.csv")),
+        ..LINEAR
+    },
 ];
 
 /// The linear model, from which the others differ.

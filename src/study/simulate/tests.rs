@@ -130,6 +130,7 @@ fn the_files_read_back_as_they_were_simulated() {
             "negative_binomial",
         ),
         (with_errors(Family::Gamma { shape: 2.0 }), "gamma"),
+        (with_errors(Family::LogNormal), "log_normal"),
     ] {
         let simulated = simulate(&design, 3).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -319,11 +320,13 @@ fn the_shipped_simulations_are_what_their_commands_make() {
             3,
         ),
         (Family::Gamma { shape: 5.0 }, "gamma", 1.0, 4),
+        (Family::LogNormal, "log_normal", 1.0, 5),
     ] {
         let settings = Settings {
             predictors: Some(2),
             intercept: Some(intercept),
             errors: Some(errors),
+            sigma: errors.facts().is_additive.then_some(0.5),
             mislinked: Some(0.2),
             ..Settings::new(DesignName::General, 250)
         };
@@ -352,7 +355,7 @@ fn what_does_not_fit_a_law_is_refused() {
     };
     assert_eq!(
         sentence(with_sigma),
-        "--sigma needs --errors normal, ald or student_t; add it or remove --sigma"
+        "--sigma needs --errors normal, ald, student_t or log_normal; add it or remove --sigma"
     );
     let with_phi = Settings {
         phi: Some(1.0),
