@@ -80,6 +80,7 @@ pub(super) fn syntax_error(file: &Path, error: &serde_json::Error) -> ConfigErro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Family;
     use serde_json::json;
 
     fn minimal() -> String {
@@ -99,6 +100,18 @@ mod tests {
 
     fn refused_setting(setting: &str) -> String {
         refused(&minimal(), &[setting])
+    }
+
+    #[test]
+    fn the_schema_lists_every_shipped_model_and_every_family_that_can_be_typed() {
+        let schema: Value = serde_json::from_str(&schema()).unwrap();
+        let models = &schema["$defs"]["RawModel"]["properties"]["stan"]["description"];
+        let names = crate::model::stan::shipped_names().join(", ");
+        assert!(models.as_str().unwrap().contains(&names), "{models}");
+        let families = schema["$defs"]["Family"]["oneOf"].as_array().unwrap();
+        let found = families.iter().map(|f| &f["properties"]["name"]["const"]);
+        let typed = Family::ALL.into_iter().filter_map(Family::typed_name);
+        assert!(found.eq(typed), "{families:?}");
     }
 
     #[test]
