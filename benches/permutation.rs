@@ -5,7 +5,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use unshuffle::sampler::links::{
-    ActiveSet, Checkerboard, Family, FamilyLogLik, LinkFacts, LinkKernel, LinkSpace, ModeSearch,
+    ActiveSet, Checkerboard, FamilyLogLik, LinkFacts, LinkKernel, LinkSpace, ModeSearch, Normal,
     Permutation, Prior, PriorKind, RatePrior, Restart,
 };
 
@@ -16,7 +16,7 @@ fn main() {
 /// Rows and mislinked rows.
 const SIZES: [(usize, usize); 2] = [(250, 20), (20_000, 400)];
 
-fn linked_file(n: usize, num_moved: usize) -> (FamilyLogLik, Permutation) {
+fn linked_file(n: usize, num_moved: usize) -> (FamilyLogLik<Normal>, Permutation) {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let truth = Permutation::random_sparse(n, num_moved, &mut rng);
     let mut normal = || rng.sample::<f64, _>(StandardNormal);
@@ -24,7 +24,7 @@ fn linked_file(n: usize, num_moved: usize) -> (FamilyLogLik, Permutation) {
     let response = (0..n)
         .map(|i| fitted[truth.column_of(i)] + 0.3 * normal())
         .collect();
-    let mut pair = FamilyLogLik::new(Family::Gaussian, response, 1.0);
+    let mut pair = FamilyLogLik::new(Normal, response, 1.0);
     pair.update(0.3, |eta| eta.copy_from_slice(&fitted));
     (pair, truth)
 }
@@ -38,7 +38,7 @@ fn steps(bencher: Bencher, size: (usize, usize), update: LinkKernel) {
 fn steps_from(
     bencher: Bencher,
     mut pi: Permutation,
-    pair: &FamilyLogLik,
+    pair: &FamilyLogLik<Normal>,
     prior: &Prior,
     mut update: LinkKernel,
 ) {
@@ -89,7 +89,7 @@ fn active_set_with_candidates(bencher: Bencher, (n, num_moved): (usize, usize)) 
     from_identity(bencher, &pair, facts);
 }
 
-fn from_identity(bencher: Bencher, pair: &FamilyLogLik, facts: LinkFacts) {
+fn from_identity(bencher: Bencher, pair: &FamilyLogLik<Normal>, facts: LinkFacts) {
     let n = pair.response().len();
     let kind = PriorKind::BetaBinomial(RatePrior::beta(1.0, 1.0));
     let prior = Prior::new(kind, LinkSpace::new(n, facts));

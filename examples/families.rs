@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use unshuffle::config;
 use unshuffle::data::Dataset;
 use unshuffle::fit::{Fitted, Program};
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::model::Family;
+use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain};
 use unshuffle::numerics::{mean, sd};
 use unshuffle::sampler::chain::Silent;
-use unshuffle::study::simulate::{DesignName, ErrorsName, Settings, simulate};
+use unshuffle::study::simulate::{DesignName, Settings, simulate};
 
 const NUM_ROWS: usize = 250;
 const NUM_PREDICTORS: usize = 2;
@@ -25,14 +26,18 @@ const SIGMA: f64 = 0.5;
 const TIMED: [(usize, usize); 2] = [(250, 500), (2000, 150)];
 
 /// A law of the response, with the intercept of its data.
-const FAMILIES: [(ErrorsName, &str, f64); 7] = [
-    (ErrorsName::Normal, "linear", 2.0),
-    (ErrorsName::Ald, "quantile", 2.0),
-    (ErrorsName::StudentT, "student_t", 2.0),
-    (ErrorsName::Poisson, "poisson", 2.0),
-    (ErrorsName::Logistic, "logistic", 0.0),
-    (ErrorsName::NegativeBinomial, "negative_binomial", 2.0),
-    (ErrorsName::Gamma, "gamma", 2.0),
+const FAMILIES: [(Family, &str, f64); 7] = [
+    (Family::Gaussian, "linear", 2.0),
+    (Family::AsymmetricLaplace { tau: 0.5 }, "quantile", 2.0),
+    (Family::StudentT { nu: 4.0 }, "student_t", 2.0),
+    (Family::Poisson, "poisson", 2.0),
+    (Family::Logistic, "logistic", 0.0),
+    (
+        Family::NegativeBinomial { phi: 5.0 },
+        "negative_binomial",
+        2.0,
+    ),
+    (Family::Gamma { shape: 5.0 }, "gamma", 2.0),
 ];
 
 /// A compiled program and the rest of its config.
@@ -66,12 +71,7 @@ fn parsed(settings: &Value) -> anyhow::Result<config::Config> {
     let mut settings = settings.clone();
     settings["data"] = json!({"file": "simulated.csv", "response": "y", "predictors": ["x1"]});
     let here = root().join("families.json");
-    Ok(config::parse(
-        &settings.to_string(),
-        &here,
-        &[],
-        &shipped_names(),
-    )?)
+    Ok(config::parse(&settings.to_string(), &here, &[])?)
 }
 
 fn root() -> PathBuf {
@@ -87,10 +87,10 @@ fn estimates(fitted: &Fitted, count: usize) -> Vec<f64> {
     (1..=count).map(estimate).collect()
 }
 
-fn settings(errors: ErrorsName, intercept: f64, num_rows: usize) -> Settings {
-    let additive = [ErrorsName::Normal, ErrorsName::Ald, ErrorsName::StudentT].contains(&errors);
+fn settings(errors: Family, intercept: f64, num_rows: usize) -> Settings {
+    let additive = errors.facts().is_additive;
     // An asymmetric Laplace error of scale 1 has the standard deviation 2.8.
-    let sigma = if errors == ErrorsName::Ald {
+    let sigma = if matches!(errors, Family::AsymmetricLaplace { .. }) {
         SIGMA / 3.0
     } else {
         SIGMA
@@ -142,7 +142,7 @@ fn main() -> anyhow::Result<()> {
 
 /// Prints the row; returns the errors of naive and unshuffle.
 fn table_row(
-    errors: ErrorsName,
+    errors: Family,
     model: &str,
     intercept: f64,
     compiler: &Compiler,
@@ -221,7 +221,7 @@ fn cost(compiler: &Compiler) -> anyhow::Result<()> {
     let native = Method::new(native, compiler)?;
     let by_program = Method::new(by_program, compiler)?;
     for (num_rows, draws) in TIMED {
-        let design = settings(ErrorsName::Normal, 2.0, num_rows).design()?;
+        let design = settings(Family::Gaussian, 2.0, num_rows).design()?;
         let data = simulate(&design, 1)?.dataset();
         let sampler = json!({"sampler": {"chains": 1, "warmup": draws, "draws": draws}});
         let time = |method: &Method| -> anyhow::Result<[f64; 2]> {

@@ -6,7 +6,6 @@ use std::path::Path;
 use unshuffle::baseline::least_squares;
 use unshuffle::config::{self, Config};
 use unshuffle::data::{self, Dataset};
-use unshuffle::model::stan::shipped_names;
 use unshuffle::plot::{Axis, Figure, Mark, Panel, Series};
 use unshuffle::posterior::diagnostics::read_csv;
 use unshuffle::posterior::draws::read_output;
@@ -17,7 +16,7 @@ const MOVED: Series = Series(1);
 const FITTED: Series = Series(6);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let config = config::load(Path::new("configs/quickstart.json"), &[], &shipped_names())?;
+    let config = config::load(Path::new("configs/quickstart.json"), &[])?;
     let data = data::read(&config.data)?;
     let naive = least_squares(data.x.view(), &data.response).beta;
     let (fitted, links) = results(&config, &data)?;

@@ -10,7 +10,7 @@ use rand_distr::StandardNormal;
 use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
 use unshuffle::sampler::hmc::{EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State};
 use unshuffle::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, LinkKernel, Permutation, Prior,
+    ActiveSet, Checkerboard, Collapsed, FamilyLogLik, LinkKernel, Normal, Permutation, Prior,
     Restart,
 };
 
@@ -110,7 +110,7 @@ fn steps_of_the_links_after_the_first_allocate_nothing() {
         .map(|_| 3.0 * rng.sample::<f64, _>(StandardNormal))
         .collect();
     let response = (0..n).map(|i| fitted[truth.column_of(i)]).collect();
-    let mut pair = FamilyLogLik::new(Family::Gaussian, response, 1.0);
+    let mut pair = FamilyLogLik::new(Normal, response, 1.0);
     pair.update(0.3, |eta| eta.copy_from_slice(&fitted));
     let prior = Prior::beta_binomial(n, 1.0, 1.0);
     let mut pi = Permutation::identity(n);

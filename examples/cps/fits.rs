@@ -13,7 +13,7 @@ use unshuffle::baseline::{Baseline, least_squares};
 use unshuffle::config::{self, Config};
 use unshuffle::data::{self, Blocks, Dataset};
 use unshuffle::fit::Program;
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain};
 use unshuffle::numerics::rng;
 use unshuffle::sampler::chain::Silent;
 use unshuffle::study::simulate::{Source, mislink_file};
@@ -107,7 +107,7 @@ struct Mislinked {
 }
 
 pub fn write(path: &Path, repeats: u64) -> anyhow::Result<()> {
-    let config = config::load(Path::new(CONFIG), &[], &shipped_names())?;
+    let config = config::load(Path::new(CONFIG), &[])?;
     let unharmed = data::read(&config.data)?;
     let target = least_squares(unharmed.x.view(), &unharmed.response);
     let blocks = |column: &str| -> anyhow::Result<Blocks> {
@@ -210,7 +210,7 @@ fn fit(method: &Method, data: Dataset, wrong: u64, compiler: &Compiler) -> anyho
         settings["permutation"]["prior"]["audit"] = audit;
     }
     let here = folder.path().join("config.json");
-    let config = config::parse(&settings.to_string(), &here, &[], &shipped_names())?;
+    let config = config::parse(&settings.to_string(), &here, &[])?;
     let num_rows = data.num_rows() as f64;
     let num_coefficients = data.x.ncols();
     let program = Program::compile(&config.model, compiler)?;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use unshuffle::config;
 use unshuffle::fit::{Fitted, prepare};
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain};
 use unshuffle::sampler::chain::Silent;
 use unshuffle::study::simulate::Truth;
 
@@ -103,7 +103,7 @@ fn fit(tau: Option<f64>, file: &str, kept: bool, compiler: &Compiler) -> anyhow:
     if kept {
         settings.push(r#"permutation.update={"name":"none"}"#.into());
     }
-    let config = config::load(Path::new(CONFIG), &settings, &shipped_names())?;
+    let config = config::load(Path::new(CONFIG), &settings)?;
     let prepared = prepare(config, compiler)?;
     Ok(prepared.fit(2, &AtomicBool::new(false), &Silent)?)
 }

@@ -107,7 +107,8 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::study::simulate::{DesignName, ErrorsName, Settings, simulate};
+    use crate::model::Family;
+    use crate::study::simulate::{DesignName, Settings, simulate};
 
     /// Dobson (1990), counts of three outcomes by three treatments: R's glm(counts ~ outcome, poisson) gives
     /// 3.0445, -0.4543 and -0.2930, the first with standard error 0.1260.
@@ -132,9 +133,9 @@ mod tests {
     #[test]
     fn finds_the_coefficients_within_its_standard_errors() {
         for (errors, kind) in [
-            (ErrorsName::Poisson, ResponseKind::Count),
-            (ErrorsName::Logistic, ResponseKind::ZeroOne),
-            (ErrorsName::Gamma, ResponseKind::Positive),
+            (Family::Poisson, ResponseKind::Count),
+            (Family::Logistic, ResponseKind::ZeroOne),
+            (Family::Gamma { shape: 5.0 }, ResponseKind::Positive),
         ] {
             let settings = Settings {
                 predictors: Some(3),

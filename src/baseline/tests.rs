@@ -4,7 +4,8 @@ use ndarray::{Array2, array};
 use rand::Rng;
 
 use super::*;
-use crate::study::simulate::{Design, Errors, Links, simulate};
+use crate::model::Family;
+use crate::study::simulate::{Design, Links, simulate};
 
 const ALL: [Baseline; 5] = [
     Baseline::LeastSquares,
@@ -56,7 +57,7 @@ pub(super) fn design(num_rows: usize, num_predictors: usize, sigma: f64, mislink
         beta: 1.0,
         intercept: Some(1.0),
         sigma,
-        errors: Errors::Normal,
+        errors: Family::Gaussian,
         links: Links::Random {
             fraction: mislinked,
         },

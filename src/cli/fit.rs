@@ -14,7 +14,7 @@ use crate::baseline::compare;
 use crate::config;
 use crate::data::Notes;
 use crate::fit::{Prepared, check_output, prepare_with, read_data};
-use crate::model::stan::{BuildObserver, Cache, Compiler, StanError, Toolchain, shipped_names};
+use crate::model::stan::{BuildObserver, Cache, Compiler, StanError, Toolchain};
 use crate::posterior::diagnostics::Finding;
 use crate::priors::PriorsUsed;
 use crate::report;
@@ -78,11 +78,7 @@ fn prepare_from(args: &ConfigArgs, config: config::Config) -> Result<Prepared, F
 }
 
 pub(super) fn load(args: &ConfigArgs) -> Result<config::Config, Failure> {
-    Ok(config::load(
-        &args.config,
-        &args.settings,
-        &shipped_names(),
-    )?)
+    Ok(config::load(&args.config, &args.settings)?)
 }
 
 pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {

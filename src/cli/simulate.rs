@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use super::failure::Failure;
 use crate::config::{Data, Family, Missing};
 use crate::study::simulate::{
-    self, DEFAULT_MISLINKED, Design, DesignName, ErrorsName, Kind, Settings, SimulateError, Source,
+    self, DEFAULT_MISLINKED, Design, DesignName, Kind, Settings, SimulateError, Source,
     config_text, mislink_file, needed, write_files,
 };
 
@@ -34,7 +34,7 @@ pub(super) struct SimulateArgs {
     x_scale: Option<f64>,
     /// Law of the errors, or of the response [default: normal]
     #[arg(long, value_enum)]
-    errors: Option<ErrorsName>,
+    errors: Option<Family>,
     /// Quantile of asymmetric Laplace errors [default: 0.5]
     #[arg(long)]
     tau: Option<f64>,
@@ -178,11 +178,11 @@ impl SimulateArgs {
             return Err(SimulateError::DoesNotApply { option, design }.into());
         }
         if self.block.is_some() && self.kind != Some(Kind::Blocks) {
-            let (option, other) = ("--block", "--kind blocks");
+            let (option, other) = ("--block".into(), "--kind blocks".into());
             return Err(SimulateError::NeedsOther { option, other }.into());
         }
         if self.safe.is_some() && self.kind == Some(Kind::Adjacent) {
-            let (option, other) = ("--safe", "--kind random or blocks");
+            let (option, other) = ("--safe".into(), "--kind random or blocks".into());
             return Err(SimulateError::NeedsOther { option, other }.into());
         }
         Ok(())

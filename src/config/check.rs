@@ -1,5 +1,7 @@
 //! Checks of single config values: ranges, names and places.
 
+use crate::model::stan::{ShippedModel, shipped_names};
+use crate::model::{Parameter, Source};
 use crate::text::{nearest, quoted_list};
 use std::fmt::Display;
 use std::path::Path;
@@ -76,15 +78,12 @@ impl Check<'_> {
     }
 
     pub(super) fn family(&self, family: &Family) -> Result<(), ConfigError> {
-        match *family {
-            Family::AsymmetricLaplace { tau } => self.inside_unit("model.family.tau", tau),
-            Family::StudentT { nu } => self.above_zero("model.family.nu", nu),
-            Family::Gaussian
-            | Family::Robust
-            | Family::Poisson
-            | Family::Logistic
-            | Family::Stan => Ok(()),
-        }
+        let Some(parameter) = family.parameter_of(Source::Config) else {
+            return Ok(());
+        };
+        let Parameter { value, range, .. } = parameter;
+        let path = format!("model.family.{}", parameter.name);
+        self.that(range.contains(value), &path, value, range.rule())
     }
 
     pub(super) fn temperature(
@@ -197,11 +196,11 @@ impl Check<'_> {
         &self,
         typed: Option<Feedback>,
         update: Update,
-        stan: &ModelSource,
+        shipped: Option<&ShippedModel>,
     ) -> Result<Feedback, ConfigError> {
         let sampled = update == Update::ActiveSet;
-        let by_model = match stan {
-            ModelSource::Shipped(name) if name == "logistic" && sampled => Feedback::None,
+        let by_model = match shipped {
+            Some(model) if sampled && !model.has_feedback => Feedback::None,
             _ => Feedback::Full,
         };
         let feedback = typed.unwrap_or(by_model);
@@ -260,11 +259,11 @@ impl Check<'_> {
         &self,
         typed: &str,
         folder: &Path,
-        shipped: &[&str],
     ) -> Result<ModelSource, ConfigError> {
         if typed.ends_with(".stan") {
             return Ok(ModelSource::File(folder.join(typed)));
         }
+        let shipped = shipped_names();
         if shipped.contains(&typed) {
             return Ok(ModelSource::Shipped(typed.into()));
         }
@@ -276,7 +275,7 @@ impl Check<'_> {
                 .unwrap_or_default();
             format!(
                 "write a shipped model ({}),{meant} or the path of a .stan file",
-                quoted_list(shipped)
+                quoted_list(&shipped)
             )
         };
         Err(ConfigError::BadValue {

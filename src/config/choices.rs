@@ -3,55 +3,12 @@
 //! Each is read through a struct of all its keys, because serde's tagged enums lose the path of a bad value
 //! and let keys of another choice pass.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
+use crate::model::{Family, Source};
 use crate::sampler::links::{RatePrior, Restart};
-
-/// The density of one response given its row of predictors, as the permutation step computes it.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "name", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Family {
-    /// Normal(x'beta, sigma2), with the variance sigma2.
-    Gaussian,
-    /// Asymmetric Laplace: the likelihood of quantile regression.
-    AsymmetricLaplace {
-        /// The quantile, between 0 and 1 (0.5 is the median).
-        #[schemars(extend("exclusiveMinimum" = 0, "exclusiveMaximum" = 1))]
-        tau: f64,
-    },
-    /// Student t around x'beta, for errors with heavy tails.
-    StudentT {
-        /// Degrees of freedom, above 0.
-        #[schemars(extend("exclusiveMinimum" = 0))]
-        nu: f64,
-    },
-    /// Student t around x'beta with free degrees of freedom, and a log scale that is linear in the predictors.
-    Robust,
-    /// Counts with mean exp(x'beta).
-    Poisson,
-    /// 0 or 1, with log odds x'beta of a 1.
-    Logistic,
-    /// Any likelihood: taken from `vector[N] log_lik` in the program's generated quantities.
-    Stan,
-}
-
-impl fmt::Display for Family {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Family::Gaussian => write!(f, "gaussian"),
-            Family::AsymmetricLaplace { tau } => write!(f, "asymmetric_laplace, tau = {tau}"),
-            Family::StudentT { nu } => write!(f, "student_t, nu = {nu}"),
-            Family::Robust => write!(f, "robust"),
-            Family::Poisson => write!(f, "poisson"),
-            Family::Logistic => write!(f, "logistic"),
-            Family::Stan => write!(f, "stan"),
-        }
-    }
-}
 
 /// Where the numbers of the shipped programs' priors come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -227,9 +184,10 @@ fn needed<T, E: Error>(value: Option<T>, key: &'static str) -> Result<T, E> {
     value.ok_or_else(|| E::missing_field(key))
 }
 
-/// Refuses keys of another choice: (key, was it given).
-fn refuse<E: Error>(choice: &str, keys: &[(&str, bool)]) -> Result<(), E> {
-    match keys.iter().find(|(_, given)| *given) {
+/// Refuses keys of another choice: `keys` are all keys and whether each was given, `own` those of this choice.
+fn refuse_others<E: Error>(choice: &str, keys: &[(&str, bool)], own: &[&str]) -> Result<(), E> {
+    let is_other = |(key, given): &&(&str, bool)| *given && !own.contains(key);
+    match keys.iter().find(is_other) {
         Some((key, _)) => Err(E::custom(format!(
             "`{choice}` has no `{key}`; remove `{key}` or choose another name"
         ))),
@@ -248,43 +206,26 @@ struct FamilyAsTyped {
     nu: Option<f64>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum FamilyName {
-    Gaussian,
-    AsymmetricLaplace,
-    StudentT,
-    Robust,
-    Poisson,
-    Logistic,
-    Stan,
+/// Fails where the name stands, so that the error has its path.
+struct FamilyName(Family);
+
+impl<'de> Deserialize<'de> for FamilyName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Family::from_name(&name, Family::typed_name).map(FamilyName)
+    }
 }
 
 impl<'de> Deserialize<'de> for Family {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let FamilyAsTyped { name, tau, nu } = FamilyAsTyped::deserialize(deserializer)?;
-        let has_tau = ("tau", tau.is_some());
-        let has_nu = ("nu", nu.is_some());
-        match name {
-            FamilyName::Gaussian => {
-                refuse("gaussian", &[has_tau, has_nu]).map(|()| Family::Gaussian)
-            }
-            FamilyName::AsymmetricLaplace => {
-                refuse("asymmetric_laplace", &[has_nu])?;
-                let tau = needed(tau, "tau")?;
-                Ok(Family::AsymmetricLaplace { tau })
-            }
-            FamilyName::StudentT => {
-                refuse("student_t", &[has_tau])?;
-                let nu = needed(nu, "nu")?;
-                Ok(Family::StudentT { nu })
-            }
-            FamilyName::Robust => refuse("robust", &[has_tau, has_nu]).map(|()| Family::Robust),
-            FamilyName::Poisson => refuse("poisson", &[has_tau, has_nu]).map(|()| Family::Poisson),
-            FamilyName::Logistic => {
-                refuse("logistic", &[has_tau, has_nu]).map(|()| Family::Logistic)
-            }
-            FamilyName::Stan => refuse("stan", &[has_tau, has_nu]).map(|()| Family::Stan),
+        let FamilyName(family) = name;
+        let keys = [("tau", tau.is_some()), ("nu", nu.is_some())];
+        let own = family.parameter_of(Source::Config).map(|p| p.name);
+        refuse_others(family.name(), &keys, own.as_slice())?;
+        match own {
+            None => Ok(family),
+            Some(key) => needed(tau.or(nu), key).map(|value| family.with_parameter(value)),
         }
     }
 }
@@ -316,16 +257,18 @@ enum PriorName {
 impl<'de> Deserialize<'de> for Prior {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let typed = PriorAsTyped::deserialize(deserializer)?;
-        let has_a = ("a", typed.a.is_some());
-        let has_b = ("b", typed.b.is_some());
-        let has_no_error = ("no_error", typed.no_error.is_some());
-        let has_audit = ("audit", typed.audit.is_some());
-        let has_max_moved = ("max_moved", typed.max_moved.is_some());
-        let has_theta = ("theta", typed.theta.is_some());
-        let of_rate = [has_a, has_b, has_no_error, has_audit];
+        let keys = [
+            ("a", typed.a.is_some()),
+            ("b", typed.b.is_some()),
+            ("no_error", typed.no_error.is_some()),
+            ("audit", typed.audit.is_some()),
+            ("max_moved", typed.max_moved.is_some()),
+            ("theta", typed.theta.is_some()),
+        ];
+        let only = |choice, own: &[&str]| refuse_others(choice, &keys, own);
         match typed.name {
             PriorName::BetaBinomial => {
-                refuse("beta_binomial", &[has_max_moved, has_theta])?;
+                only("beta_binomial", &["a", "b", "no_error", "audit"])?;
                 Ok(Prior::BetaBinomial {
                     a: typed.a.unwrap_or_else(default_a),
                     b: typed.b.unwrap_or_else(default_b),
@@ -334,19 +277,15 @@ impl<'de> Deserialize<'de> for Prior {
                 })
             }
             PriorName::MatchProbability => {
-                refuse("match_probability", &of_rate)?;
-                refuse("match_probability", &[has_max_moved, has_theta])?;
-                Ok(Prior::MatchProbability)
+                only("match_probability", &[]).map(|()| Prior::MatchProbability)
             }
             PriorName::Uniform => {
-                refuse("uniform", &of_rate)?;
-                refuse("uniform", &[has_theta])?;
+                only("uniform", &["max_moved"])?;
                 let max_moved = needed(typed.max_moved, "max_moved")?;
                 Ok(Prior::Uniform { max_moved })
             }
             PriorName::Hamming => {
-                refuse("hamming", &of_rate)?;
-                refuse("hamming", &[has_max_moved])?;
+                only("hamming", &["theta"])?;
                 let theta = needed(typed.theta, "theta")?;
                 Ok(Prior::Hamming { theta })
             }
@@ -383,13 +322,15 @@ impl<'de> Deserialize<'de> for Update {
         } = UpdateAsTyped::deserialize(deserializer)?;
         let keys = [("steps", steps.is_some()), ("restart", restart.is_some())];
         match name {
-            UpdateName::ActiveSet => refuse("active_set", &keys).map(|()| Update::ActiveSet),
+            UpdateName::ActiveSet => {
+                refuse_others("active_set", &keys, &[]).map(|()| Update::ActiveSet)
+            }
             UpdateName::Checkerboard => Ok(Update::Checkerboard {
                 steps,
                 restart: restart.unwrap_or_default(),
             }),
-            UpdateName::Mode => refuse("mode", &keys).map(|()| Update::Mode),
-            UpdateName::None => refuse("none", &keys).map(|()| Update::None),
+            UpdateName::Mode => refuse_others("mode", &keys, &[]).map(|()| Update::Mode),
+            UpdateName::None => refuse_others("none", &keys, &[]).map(|()| Update::None),
         }
     }
 }
@@ -411,7 +352,7 @@ mod tests {
                 r#"{"name":"student_t","nu":4.0}"#,
                 Family::StudentT { nu: 4.0 },
             ),
-            (r#"{"name":"robust"}"#, Family::Robust),
+            (r#"{"name":"robust"}"#, Family::Robust { nu: 4.0 }),
             (r#"{"name":"stan"}"#, Family::Stan),
         ] {
             assert_eq!(from_str::<Family>(text).unwrap(), family);

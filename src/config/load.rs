@@ -8,20 +8,15 @@ use serde_json::Value;
 use super::raw::RawConfig;
 use super::{Config, ConfigError, explain::explain, overrides, strict_json};
 
-/// Reads and validates a config file. `settings` are the values of `--set`; `shipped` the names of shipped models.
-pub fn load(file: &Path, settings: &[String], shipped: &[&str]) -> Result<Config, ConfigError> {
-    parse(&read_text(file)?, file, settings, shipped)
+/// Reads and validates a config file. `settings` are the values of `--set`.
+pub fn load(file: &Path, settings: &[String]) -> Result<Config, ConfigError> {
+    parse(&read_text(file)?, file, settings)
 }
 
 /// As `load`, for text that stands, or will stand, in `file`.
-pub fn parse(
-    text: &str,
-    file: &Path,
-    settings: &[String],
-    shipped: &[&str],
-) -> Result<Config, ConfigError> {
+pub fn parse(text: &str, file: &Path, settings: &[String]) -> Result<Config, ConfigError> {
     let raw: RawConfig = typed(&parse_value(text, file, settings)?, file)?;
-    Config::resolve(raw, file, shipped)
+    Config::resolve(raw, file)
 }
 
 /// The JSON of a file, with the values of `--set`.
@@ -85,9 +80,8 @@ pub(super) fn syntax_error(file: &Path, error: &serde_json::Error) -> ConfigErro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Family;
     use serde_json::json;
-
-    const SHIPPED: &[&str] = &["linear", "quantile", "student_t", "mean_shift"];
 
     fn minimal() -> String {
         json!({
@@ -99,13 +93,25 @@ mod tests {
 
     fn refused(text: &str, settings: &[&str]) -> String {
         let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
-        parse(text, Path::new("wages.json"), &settings, SHIPPED)
+        parse(text, Path::new("wages.json"), &settings)
             .unwrap_err()
             .to_string()
     }
 
     fn refused_setting(setting: &str) -> String {
         refused(&minimal(), &[setting])
+    }
+
+    #[test]
+    fn the_schema_lists_every_shipped_model_and_every_family_that_can_be_typed() {
+        let schema: Value = serde_json::from_str(&schema()).unwrap();
+        let models = &schema["$defs"]["RawModel"]["properties"]["stan"]["description"];
+        let names = crate::model::stan::shipped_names().join(", ");
+        assert!(models.as_str().unwrap().contains(&names), "{models}");
+        let families = schema["$defs"]["Family"]["oneOf"].as_array().unwrap();
+        let found = families.iter().map(|f| &f["properties"]["name"]["const"]);
+        let typed = Family::ALL.into_iter().filter_map(Family::typed_name);
+        assert!(found.eq(typed), "{families:?}");
     }
 
     #[test]
@@ -389,7 +395,7 @@ mod tests {
     fn files_are_read_with_a_byte_order_mark_and_missing_ones_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("wages.json");
-        let message = load(&file, &[], SHIPPED).unwrap_err().to_string();
+        let message = load(&file, &[]).unwrap_err().to_string();
         assert_eq!(
             message,
             format!(
@@ -399,7 +405,7 @@ mod tests {
         );
         std::fs::write(&file, b"{\"name\": \"M\xfcller\"}").unwrap();
         assert_eq!(
-            load(&file, &[], SHIPPED).unwrap_err().to_string(),
+            load(&file, &[]).unwrap_err().to_string(),
             format!(
                 "{} is not UTF-8 text; save it again as UTF-8",
                 file.display()
@@ -407,7 +413,7 @@ mod tests {
         );
         std::fs::write(&file, format!("\u{feff}{}", minimal())).unwrap();
         let settings = ["sampler.draws=20".to_string()];
-        let config = load(&file, &settings, SHIPPED).unwrap();
+        let config = load(&file, &settings).unwrap();
         assert_eq!(config.sampler.draws, 20);
         assert_eq!(config.output, folder.path().join("out/wages"));
     }

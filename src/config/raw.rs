@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::model::stan::shipped_names;
+
 use super::{Data, Family, Feedback, Init, Prior, Priors, ResponseKind, Temperature, Update};
 use crate::sampler::hmc::MetricKind;
 use crate::sampler::hmc::warmup::Trajectory;
@@ -50,8 +52,7 @@ pub(super) struct RawConfig {
     expecting = "an object such as {\"stan\": \"linear\"}"
 )]
 pub(super) struct RawModel {
-    /// Name of a shipped model (linear, quantile, student_t, robust, poisson, logistic, negative_binomial, gamma,
-    /// multivariate, mean_shift), or path of a `.stan` file relative to the config file.
+    #[schemars(description = stan_description())]
     pub(super) stan: String,
     /// Name of the parameter in the Stan program that holds the response in the order of the links.
     #[serde(default = "default_response")]
@@ -72,6 +73,13 @@ pub(super) struct RawModel {
     /// responses, K.
     #[serde(default)]
     pub(super) data: Map<String, Value>,
+}
+
+fn stan_description() -> String {
+    format!(
+        "Name of a shipped model ({}), or path of a `.stan` file relative to the config file.",
+        shipped_names().join(", ")
+    )
 }
 
 fn default_response() -> String {

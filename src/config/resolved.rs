@@ -11,6 +11,7 @@ use super::{
     ConfigError, Data, Family, Feedback, Init, Prior, Priors, ResponseKind, Sampler, Temperature,
     Update,
 };
+use crate::model::stan::{ShippedModel, shipped_model};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Config {
@@ -63,33 +64,51 @@ pub enum ModelSource {
     File(PathBuf),
 }
 
+impl ModelSource {
+    /// The shipped program, where it is one.
+    pub fn shipped(&self) -> Option<&'static ShippedModel> {
+        match self {
+            ModelSource::Shipped(name) => shipped_model(name),
+            ModelSource::File(_) => None,
+        }
+    }
+}
+
 impl Model {
     /// The family as typed, or else that of the shipped model, or else gaussian.
     pub fn family(&self) -> Family {
-        self.family.unwrap_or(match &self.stan {
-            ModelSource::Shipped(name) if name == "quantile" => {
-                Family::AsymmetricLaplace { tau: 0.5 }
-            }
-            ModelSource::Shipped(name) if name == "student_t" => Family::StudentT { nu: 4.0 },
-            ModelSource::Shipped(name) if name == "robust" => Family::Robust,
-            ModelSource::Shipped(name) if name == "poisson" => Family::Poisson,
-            ModelSource::Shipped(name) if name == "logistic" => Family::Logistic,
-            ModelSource::Shipped(name)
-                if ["negative_binomial", "gamma", "multivariate"].contains(&name.as_str()) =>
-            {
-                Family::Stan
-            }
-            _ => Family::Gaussian,
-        })
+        let shipped = self.stan.shipped().map(|model| model.family);
+        match (self.family, shipped) {
+            // `stan` says how links of such a program are sampled, and the program what the family is.
+            (None | Some(Family::Stan), Some(own)) if own.as_typed() == Family::Stan => own,
+            (Some(typed), _) => typed,
+            (None, own) => own.unwrap_or(Family::Gaussian),
+        }
+    }
+
+    /// As typed, or as the shipped program says, or else the family; of a program that says it all itself nothing is known.
+    pub fn response_kind(&self) -> ResponseKind {
+        let by_family = self.family().response_kind();
+        let shipped = self
+            .stan
+            .shipped()
+            .map(|model| model.family.response_kind());
+        let by_program = shipped.filter(|kind| *kind != ResponseKind::Real);
+        self.outcome.or(by_program).unwrap_or(by_family)
     }
 }
 
 impl Config {
-    pub(super) fn resolve(
-        raw: RawConfig,
-        file: &Path,
-        shipped: &[&str],
-    ) -> Result<Config, ConfigError> {
+    /// The family where it is known to be the law of the program's responses: a shipped program is known, and wherever
+    /// links move the family is checked against the program.
+    pub fn known_family(&self) -> Option<Family> {
+        let is_shipped = self.model.stan.shipped().is_some_and(|model| model.relinks);
+        let is_checked = self.permutation.update != Update::None;
+        let family = self.model.family();
+        (family != Family::Stan && (is_shipped || is_checked)).then_some(family)
+    }
+
+    pub(super) fn resolve(raw: RawConfig, file: &Path) -> Result<Config, ConfigError> {
         let check = Check { file };
         let folder = absolute_folder(file)?;
         let name = match raw.name {
@@ -113,8 +132,8 @@ impl Config {
         check.update(update)?;
         check.sampler(&raw.sampler)?;
 
-        let stan = check.model_source(&raw.model.stan, &folder, shipped)?;
-        let feedback = check.feedback(raw.permutation.feedback, update, &stan)?;
+        let stan = check.model_source(&raw.model.stan, &folder)?;
+        let feedback = check.feedback(raw.permutation.feedback, update, stan.shipped())?;
         let data = raw.data.with_paths_in(&folder);
         let init = match raw.sampler.init {
             Init::File(path) => Init::File(folder.join(path)),
@@ -173,16 +192,9 @@ fn absolute_folder(file: &Path) -> Result<PathBuf, ConfigError> {
 mod tests {
     use super::super::{parse, read_init};
     use super::*;
+    use crate::model::stan::shipped_names;
+    use crate::text::quoted_list;
     use serde_json::json;
-
-    const SHIPPED: &[&str] = &[
-        "linear",
-        "quantile",
-        "student_t",
-        "robust",
-        "multivariate",
-        "mean_shift",
-    ];
 
     fn minimal() -> Value {
         json!({
@@ -197,7 +209,6 @@ mod tests {
             &value.to_string(),
             Path::new("/project/wages.json"),
             &settings,
-            SHIPPED,
         )
     }
 
@@ -272,7 +283,7 @@ mod tests {
             let mut saved = serde_json::to_value(&config).unwrap();
             saved["versions"] = json!({"unshuffle": "0.1.0", "stan": "2.38.0"});
             let place = config.output.join("config.json");
-            let again = parse(&saved.to_string(), &place, &[], SHIPPED).unwrap();
+            let again = parse(&saved.to_string(), &place, &[]).unwrap();
             assert_eq!(again, config);
         }
     }
@@ -323,7 +334,7 @@ mod tests {
             assert_eq!(saved["data"]["links"], links);
             assert_eq!(saved["data"].get("file"), None);
             let place = Path::new("/elsewhere/config.json");
-            let again = parse(&saved.to_string(), place, &[], SHIPPED).unwrap();
+            let again = parse(&saved.to_string(), place, &[]).unwrap();
             assert_eq!(again, config);
         }
     }
@@ -342,7 +353,7 @@ mod tests {
             family(&["model.stan=student_t"]),
             Family::StudentT { nu: 4.0 }
         );
-        assert_eq!(family(&["model.stan=robust"]), Family::Robust);
+        assert_eq!(family(&["model.stan=robust"]), Family::Robust { nu: 4.0 });
         assert_eq!(family(&["model.stan=mine.stan"]), Family::Gaussian);
         assert_eq!(
             family(&["model.stan=quantile", r#"model.family={"name":"stan"}"#]),
@@ -352,11 +363,10 @@ mod tests {
 
     #[test]
     fn feedback_follows_the_shipped_model_unless_typed() {
-        let shipped = ["linear", "logistic"];
         let feedback = |settings: &[&str]| {
             let settings: Vec<String> = settings.iter().map(|text| text.to_string()).collect();
             let file = Path::new("/project/wages.json");
-            let config = parse(&minimal().to_string(), file, &settings, &shipped);
+            let config = parse(&minimal().to_string(), file, &settings);
             config.unwrap().permutation.feedback
         };
         assert_eq!(feedback(&[]), Feedback::Full);
@@ -503,19 +513,18 @@ mod tests {
             ),
             (
                 "model.stan=linaer",
-                "`model.stan` is \"linaer\"; write a shipped model (`linear`, `quantile`, `student_t`, \
-                 `robust`, `multivariate` and `mean_shift`), perhaps `linear`, or the path of a .stan file",
+                "`model.stan` is \"linaer\"; write a shipped model ({shipped}), perhaps `linear`, or the path of a .stan file",
             ),
             (
                 "model.stan=hierarchical",
-                "`model.stan` is \"hierarchical\"; write a shipped model (`linear`, `quantile`, `student_t`, \
-                 `robust`, `multivariate` and `mean_shift`), or the path of a .stan file",
+                "`model.stan` is \"hierarchical\"; write a shipped model ({shipped}), or the path of a .stan file",
             ),
             (
                 "model.stan=models/mine",
                 "`model.stan` is \"models/mine\"; the path of a Stan program ends in .stan",
             ),
         ] {
+            let sentence = sentence.replace("{shipped}", &quoted_list(&shipped_names()));
             assert_eq!(refused(setting), format!("/project/wages.json: {sentence}"));
         }
     }
@@ -525,12 +534,40 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("wages.csv"), "").unwrap();
         let file = folder.path().join("wages.json");
-        let message = parse(&minimal().to_string(), &file, &["output=.".into()], SHIPPED)
+        let message = parse(&minimal().to_string(), &file, &["output=.".into()])
             .unwrap_err()
             .to_string();
         assert!(
             message.ends_with("that folder holds the data file, so choose a folder of its own"),
             "{message}"
         );
+    }
+
+    #[test]
+    fn the_program_says_the_kind_and_else_the_family() {
+        let kind = |stan: ModelSource, family: Option<Family>| {
+            let model = Model {
+                stan,
+                response: "y".into(),
+                family,
+                priors: Priors::Scaled,
+                outcome: None,
+                data: serde_json::Map::new(),
+            };
+            let typed = Model {
+                outcome: Some(ResponseKind::Positive),
+                ..model.clone()
+            };
+            assert_eq!(typed.response_kind(), ResponseKind::Positive);
+            model.response_kind()
+        };
+        let shipped = |name: &str| ModelSource::Shipped(name.into());
+        let own = || ModelSource::File("own.stan".into());
+        assert_eq!(kind(shipped("linear"), None), ResponseKind::Real);
+        assert_eq!(kind(shipped("gamma"), None), ResponseKind::Positive);
+        let by_log_lik = kind(shipped("poisson"), Some(Family::Stan));
+        assert_eq!(by_log_lik, ResponseKind::Count);
+        assert_eq!(kind(own(), Some(Family::Logistic)), ResponseKind::ZeroOne);
+        assert_eq!(kind(own(), Some(Family::Stan)), ResponseKind::Real);
     }
 }

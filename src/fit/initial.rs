@@ -8,9 +8,10 @@ use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Map, Value, json};
 
 use crate::baseline::{generalised, least_squares};
-use crate::config::{Config, Family, Init, ResponseKind};
+use crate::config::{Config, Init};
 use crate::data::Dataset;
-use crate::model::{ModelError, StanModel, Standardised, WEIGHT};
+use crate::model::{Family, ModelError, ResponseKind, StanModel, Standardised, WEIGHT};
+use crate::sampler::links::PairFamily;
 
 /// Stan's own default on the unconstrained scale.
 const STAN_RADIUS: f64 = 2.0;
@@ -48,8 +49,8 @@ pub fn initial_values(
         Init::Values(values) => start(values.clone(), STAN_RADIUS),
         Init::File(_) => unreachable!("a file of values is read before sampling"),
         Init::Auto => {
-            let mut guess = guess(model, coordinates, config.model.response_kind(), data, rng);
-            if config.model.family() == Family::Robust {
+            let mut guess = guess(model, coordinates, config, data, rng);
+            if matches!(config.model.family(), Family::Robust { .. }) {
                 // Stan's own start would spread the scales of the rows over several orders of magnitude.
                 let mut noise = || -> f64 { 0.2 * rng.sample::<f64, _>(StandardNormal) };
                 let names = model.theta_names().iter();
@@ -67,7 +68,7 @@ pub fn initial_values(
 fn guess(
     model: &StanModel,
     coordinates: Option<&Standardised>,
-    kind: ResponseKind,
+    config: &Config,
     data: &Dataset,
     rng: &mut impl rand::Rng,
 ) -> Map<String, Value> {
@@ -87,8 +88,10 @@ fn guess(
         return Map::new();
     }
     let design = Design::new(coordinates, data);
-    if kind == ResponseKind::Real && has_scale {
-        return near_least_squares(&design, data, by_response, has, rng);
+    let (family, kind) = (config.model.family(), config.model.response_kind());
+    let is_additive = family.facts().is_additive && family.response_kind() == kind;
+    if (kind == ResponseKind::Real || is_additive) && has_scale {
+        return near_least_squares(&design, family, data, by_response, has, rng);
     }
     if by_response {
         return Map::new();
@@ -148,16 +151,18 @@ fn small_coefficients(x: ArrayView2<f64>, rng: &mut impl rand::Rng) -> Vec<f64> 
         .collect()
 }
 
-/// Each response with least squares of its own; `has` knows the parameters of the program by name.
+/// Each response, on the scale of x'beta, with least squares of its own; `has` knows the parameters of the program by name.
 fn near_least_squares(
     design: &Design,
+    family: Family,
     data: &Dataset,
     by_response: bool,
     has: impl Fn(&str) -> bool,
     rng: &mut impl rand::Rng,
 ) -> Map<String, Value> {
     let guesses = all_responses(data).map(|response| {
-        let fit = least_squares(design.x.view(), response);
+        let locations: Vec<f64> = response.iter().map(|&y| family.location(y)).collect();
+        let fit = least_squares(design.x.view(), &locations);
         let beta = design.of_predictors(near(&fit.beta, &fit.standard_error, rng));
         let z: f64 = StandardNormal.sample(rng);
         // An exact fit has no residual variance, but Stan needs a positive one.

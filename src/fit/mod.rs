@@ -32,7 +32,7 @@ pub use data_summary::DataSummary;
 pub use output::check_output;
 use output::{clear_output, write, write_text};
 pub use predictive::Predictive;
-pub(crate) use predictive::{draw_responses, known_errors};
+pub(crate) use predictive::{draw_responses, drawn_family};
 pub use prepare::{
     Prepared, Program, link_space, prepare, prepare_with, prior_kind, read_data, stan_source,
 };

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::output::write_text;
 use super::{FitError, Fitted, Prepared};
-use crate::config::{Config, Family, ModelSource, ResponseKind, Update};
+use crate::config::Config;
+use crate::model::{Family, ResponseKind, Source};
 use crate::numerics::rng;
 use crate::numerics::{density, grid};
 use crate::posterior::draws::ChainDraws;
-use crate::study::simulate::Errors;
 
 const NUM_REPLICATED: usize = 30;
 const NUM_POINTS: usize = 120;
@@ -40,7 +40,7 @@ impl Prepared {
         if self.config.model.response_kind() != ResponseKind::Real {
             return None;
         }
-        let errors = known_errors(&self.config)?;
+        let family = drawn_family(&self.config)?;
         let mut rng = rng::stream(self.config.sampler.seed, STREAM);
         let response = &self.data.response;
         let (low, high) = response
@@ -54,7 +54,7 @@ impl Prepared {
         let num_draws: usize = fitted.chains.iter().map(|chain| chain.num_draws()).sum();
         let replicated = (0..NUM_REPLICATED.min(num_draws)).filter_map(|k| {
             let draw = k * num_draws / NUM_REPLICATED.min(num_draws);
-            let data = self.replicate(fitted, draw, errors, &mut rng)?;
+            let data = self.replicate(fitted, draw, family, &mut rng)?;
             density(&data, &grid)
         });
         Some(Predictive {
@@ -69,7 +69,7 @@ impl Prepared {
         &self,
         fitted: &Fitted,
         mut index: usize,
-        errors: Errors,
+        family: Family,
         rng: &mut impl Rng,
     ) -> Option<Vec<f64>> {
         let chain = fitted.chains.iter().find(|chain| {
@@ -79,30 +79,17 @@ impl Prepared {
             }
             here
         })?;
-        draw_responses(chain, index, self.data.x.view(), errors, rng)
+        draw_responses(chain, index, self.data.x.view(), family, rng)
     }
 }
 
-/// The family is checked against the program wherever links move; a shipped program is known anyway.
-pub(crate) fn known_errors(config: &Config) -> Option<Errors> {
-    let shipped = match &config.model.stan {
-        ModelSource::Shipped(name) => {
-            let known = ["linear", "quantile", "student_t", "poisson", "logistic"];
-            known.contains(&name.as_str())
-        }
-        ModelSource::File(_) => false,
-    };
-    let checked = config.permutation.update != Update::None;
-    let errors = match config.model.family() {
-        Family::Gaussian => Errors::Normal,
-        Family::AsymmetricLaplace { tau } => Errors::AsymmetricLaplace { tau },
-        Family::StudentT { nu } => Errors::StudentT { nu },
-        Family::Poisson => Errors::Poisson,
-        Family::Logistic => Errors::Logistic,
-        // Its scale differs from row to row.
-        Family::Robust | Family::Stan => return None,
-    };
-    (shipped || checked).then_some(errors)
+/// The family where its scale is all that it needs of the program besides the coefficients.
+pub(crate) fn drawn_family(config: &Config) -> Option<Family> {
+    let family = config.known_family()?;
+    family
+        .parameter_of(Source::Program)
+        .is_none()
+        .then_some(family)
 }
 
 /// Responses of the rows of `x` from one draw of a chain; None for a program without one `beta` for each column of X, or a scale.
@@ -110,19 +97,18 @@ pub(crate) fn draw_responses(
     chain: &ChainDraws,
     draw: usize,
     x: ArrayView2<f64>,
-    errors: Errors,
+    family: Family,
     rng: &mut impl Rng,
 ) -> Option<Vec<f64>> {
     let value = |name: &str| chain.column(name).map(|column| column[draw]);
     let beta: Option<Vec<f64>> = (1..=x.ncols())
         .map(|k| value(&format!("beta.{k}")))
         .collect();
-    let scale = match errors {
-        // These have none.
-        Errors::Poisson | Errors::Logistic => 1.0,
-        _ => value("sigma2").map(f64::sqrt).or_else(|| value("sigma"))?,
+    let scale = match family.facts().is_additive {
+        false => 1.0,
+        true => value("sigma2").map(f64::sqrt).or_else(|| value("sigma"))?,
     };
     let linear = x.dot(&ArrayView1::from(&beta?));
-    let responses = linear.iter().map(|at| errors.respond(*at, scale, rng));
+    let responses = linear.iter().map(|at| family.at(*at, scale).draw(rng));
     Some(responses.collect())
 }

@@ -12,8 +12,8 @@ use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind, read_
 use crate::data::{self, Candidate, DataError, Dataset, files_sha256, stan_json};
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
-    ModelError, Outputs, Pairs, StanModel, Standardised, TwoTemperatures, check_agreement,
-    check_weights,
+    ModelError, Outputs, Pairs, Parameter, Source, StanModel, Standardised, TwoTemperatures,
+    check_agreement, check_weights,
 };
 use crate::numerics::Spread;
 use crate::numerics::rng::{self, DrawSeeds};
@@ -271,17 +271,10 @@ pub fn prior_kind(prior: config::Prior) -> PriorKind {
     }
 }
 
-/// tau and nu stand in the config's family; a program that takes them as data gets them unless model.data has its own.
+/// A program that takes the parameter of the config's family as data gets it unless model.data has its own.
 fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<String, Value> {
     let mut entries = entries.clone();
-    let parameter = match family {
-        Family::AsymmetricLaplace { tau } => Some(("tau", tau)),
-        Family::StudentT { nu } => Some(("nu", nu)),
-        Family::Gaussian | Family::Robust | Family::Poisson | Family::Logistic | Family::Stan => {
-            None
-        }
-    };
-    if let Some((name, value)) = parameter {
+    if let Some(Parameter { name, value, .. }) = family.parameter_of(Source::Config) {
         entries.entry(name).or_insert(json!(value));
     }
     entries

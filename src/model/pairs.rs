@@ -6,11 +6,10 @@ use ndarray::ArrayView2;
 use rand::Rng;
 
 use super::spread::Spread;
-use super::{Block, ModelError, Outputs, StanModel, StanPairs};
-use crate::config;
+use super::{Block, Family, ModelError, Outputs, StanModel, StanPairs};
 use crate::sampler::chain::LinkedPairs;
 use crate::sampler::links::{
-    Family, FamilyLogLik, LinkKernel, LinksGivenMoved, PairLogLik, Permutation, Prior, UpdateInfo,
+    FamilyLogLik, LinkKernel, LinksGivenMoved, PairLogLik, Permutation, Prior, UpdateInfo,
 };
 
 /// The pair likelihood of one chain.
@@ -22,26 +21,17 @@ pub enum Pairs<'m> {
 impl<'m> Pairs<'m> {
     /// `outputs` is this chain's own evaluator; `responses` stand one behind the other, each in the order of the user's rows.
     pub fn new(
-        family: config::Family,
+        family: Family,
         model: &'m StanModel,
         outputs: Outputs<'m>,
         x: ArrayView2<'m, f64>,
         responses: &[f64],
         temperature: f64,
     ) -> Result<Pairs<'m>, ModelError> {
-        let native = match family {
-            config::Family::Gaussian => Family::Gaussian,
-            config::Family::AsymmetricLaplace { tau } => Family::AsymmetricLaplace { tau },
-            config::Family::StudentT { nu } => Family::StudentT { nu },
-            // The program's own nu takes the place of this one with the first theta.
-            config::Family::Robust => Family::StudentT { nu: 4.0 },
-            config::Family::Poisson => Family::Poisson,
-            config::Family::Logistic => Family::Logistic,
-            config::Family::Stan => {
-                let pairs = StanPairs::new(model, outputs, responses, temperature)?;
-                return Ok(Pairs::Stan(Box::new(pairs)));
-            }
-        };
+        if !family.facts().is_native {
+            let pairs = StanPairs::new(model, outputs, responses, temperature)?;
+            return Ok(Pairs::Stan(Box::new(pairs)));
+        }
         let num_responses = model.shape().num_responses();
         if num_responses > 1 {
             return Err(ModelError::OneResponse {
@@ -50,9 +40,8 @@ impl<'m> Pairs<'m> {
                 num_responses,
             });
         }
-        let log_lik = FamilyLogLik::new(native, responses.to_vec(), temperature);
-        let by_column = family == config::Family::Robust;
-        let pairs = NativePairs::new(model, outputs, x, log_lik, by_column)?;
+        let log_lik = FamilyLogLik::new(family, responses.to_vec(), temperature);
+        let pairs = NativePairs::new(model, outputs, x, log_lik)?;
         Ok(Pairs::Native(Box::new(pairs)))
     }
 
@@ -141,7 +130,7 @@ pub struct NativePairs<'m> {
     beta: Range<usize>,
     scale: Scale,
     last: Block,
-    log_lik: FamilyLogLik,
+    log_lik: FamilyLogLik<Family>,
 }
 
 /// Where the scale stands among the program's outputs.
@@ -166,8 +155,7 @@ impl<'m> NativePairs<'m> {
         model: &'m StanModel,
         outputs: Outputs<'m>,
         x: ArrayView2<'m, f64>,
-        log_lik: FamilyLogLik,
-        by_column: bool,
+        log_lik: FamilyLogLik<Family>,
     ) -> Result<NativePairs<'m>, ModelError> {
         let missing = |what: String| ModelError::Family {
             label: model.label().to_string(),
@@ -187,9 +175,9 @@ impl<'m> NativePairs<'m> {
             let (range, block) = model.index_of(name)?;
             (range.len() == 1).then_some((range.start, block))
         };
-        let (scale, last) = if !log_lik.family().has_scale() {
+        let (scale, last) = if !log_lik.family().facts().is_additive {
             (Scale::None, beta_block)
-        } else if by_column {
+        } else if matches!(log_lik.family(), Family::Robust { .. }) {
             let spread = Spread::new(x);
             let found = (named("sigma"), model.index_of("gamma"), named("nu"));
             let (Some(sigma), Some(gamma), Some(nu)) = found else {
@@ -249,7 +237,7 @@ impl<'m> NativePairs<'m> {
                 nu,
                 spread,
             } => {
-                let family = Family::StudentT { nu: values[*nu] };
+                let family = Family::Robust { nu: values[*nu] };
                 let (sigma, gamma) = (values[*sigma], &values[gamma.clone()]);
                 self.log_lik.update_by_column(family, |fitted, scales| {
                     fit(fitted);

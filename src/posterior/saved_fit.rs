@@ -7,7 +7,6 @@ use thiserror::Error;
 
 use crate::config::{self, Config, ConfigError};
 use crate::data::{DataError, files_sha256};
-use crate::model::stan::shipped_names;
 use crate::posterior::draws::{ChainDraws, DrawsError, read_output};
 
 #[derive(Debug, Error)]
@@ -35,7 +34,7 @@ impl SavedFit {
     pub fn read(folder: &Path) -> Result<SavedFit, SavedFitError> {
         let chains = read_output(folder)?;
         let file = folder.join("config.json");
-        let config = config::load(&file, &[], &shipped_names())?;
+        let config = config::load(&file, &[])?;
         let saved: Value = config::load_value(&file, &[])?;
         let then = saved["versions"]["data_sha256"].as_str();
         // A file that is gone is told by whoever reads it.

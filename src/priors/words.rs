@@ -110,15 +110,32 @@ const SCALES: [(&str, &str, &str); 3] = [
     ("sigma_f2", SIGMA_F2_SCALE, "variance of the shifts"),
 ];
 
-/// Parameters of shipped programs whose prior has no units: gamma(2, 0.1).
-const FIXED: [(&str, &str, &str); 3] = [
-    ("robust", "nu", "nu (degrees of freedom, above 1)"),
+const GAMMA: Law = Law::Gamma {
+    shape: 2.0,
+    rate: 0.1,
+};
+
+/// Parameters of shipped programs whose prior has no units.
+const FIXED: &[(&str, &str, &str, Law)] = &[
+    ("robust", "nu", "nu (degrees of freedom, above 1)", GAMMA),
     (
         "negative_binomial",
         "phi",
         "phi (a large one is nearly Poisson)",
+        GAMMA,
     ),
-    ("gamma", "shape", "shape (1 / squared relative error)"),
+    (
+        "gamma",
+        "shape",
+        "shape (1 / squared relative error)",
+        GAMMA,
+    ),
+    (
+        "log_normal",
+        "sigma",
+        "error scale of the logs",
+        Law::HalfNormal { scale: 2.5 },
+    ),
 ];
 
 impl PriorsUsed {
@@ -140,13 +157,10 @@ impl PriorsUsed {
             }
         }
         let fixed = FIXED.iter().filter(|(program, ..)| program == name);
-        lines.extend(fixed.map(|(_, parameter, label)| PriorLine {
+        lines.extend(fixed.map(|(_, parameter, label, law)| PriorLine {
             quantity: parameter.to_string(),
             label: label.to_string(),
-            law: Law::Gamma {
-                shape: 2.0,
-                rate: 0.1,
-            },
+            law: *law,
         }));
         if name == "robust" {
             lines.extend(spreads(data));

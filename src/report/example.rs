@@ -11,7 +11,6 @@ use super::saved::{Saved, SavedRow};
 use crate::config;
 use crate::data::Notes;
 use crate::fit::{DataSummary, Predictive};
-use crate::model::stan::shipped_names;
 use crate::numerics::grid;
 use crate::posterior::draws::{ChainDraws, MovedRow};
 use crate::posterior::links::{LinksSummary, RowNumbers};
@@ -28,7 +27,7 @@ impl Saved {
             "data": { "file": "data.csv", "response": "y & z", "predictors": predictors },
         });
         let file = Path::new("/nowhere/example.json");
-        let config = config::parse(&text.to_string(), file, &[], &shipped_names());
+        let config = config::parse(&text.to_string(), file, &[]);
         let parameters = (1..=num_parameters).map(|k| format!("beta.{k}"));
         let names: Vec<String> = SAMPLER_COLUMNS
             .iter()

@@ -13,7 +13,6 @@ use crate::baseline::compare::{self, Estimate, KNOWN_RATE, RatePoint};
 use crate::config::{self, Config};
 use crate::data::INTERCEPT;
 use crate::fit::{DataSummary, Predictive};
-use crate::model::stan::shipped_names;
 use crate::posterior::diagnostics::{Finding, SummaryRow};
 use crate::posterior::draws::{ChainDraws, read_output};
 use crate::posterior::links::LinksSummary;
@@ -70,7 +69,7 @@ impl Saved {
     pub fn read(folder: &Path) -> Result<Saved, ReportError> {
         let chains = read_output(folder)?;
         let config_file = folder.join("config.json");
-        let config = config::load(&config_file, &[], &shipped_names())?;
+        let config = config::load(&config_file, &[])?;
         let raw: Value = json(&config_file)?;
         let summary = summary::rows(&chains);
         let mut findings = summary::findings(&chains, &summary);

@@ -154,15 +154,7 @@ fn distrust(saved: &Saved) -> Option<&Trust> {
 
 /// Under which condition the share of wrong links holds.
 fn condition(saved: &Saved) -> String {
-    let law = match saved.config.model.family() {
-        Family::Gaussian => "errors are normal with one spread",
-        Family::AsymmetricLaplace { .. } => "errors are asymmetric Laplace with one spread",
-        Family::StudentT { .. } => "errors follow Student's t with one spread",
-        Family::Robust => "errors follow Student's t with a log spread linear in the predictors",
-        Family::Poisson => "the counts are Poisson",
-        Family::Logistic => "the log odds are linear in the predictors",
-        Family::Stan => "the likelihood of the program holds",
-    };
+    let law = saved.config.model.family().facts().condition;
     let rows = match saved.config.data.block {
         Some(_) => "other rows of their block",
         None => "other rows of this file",

@@ -79,7 +79,7 @@ impl Example {
             "data": {"file": "data.csv", "response": "food", "predictors": self.predictors},
         });
         let file = Path::new("/fits/example/config.json");
-        let config = config::parse(&config.to_string(), file, &[], &["linear"]).unwrap();
+        let config = config::parse(&config.to_string(), file, &[]).unwrap();
         let rows = summary::rows(&chains);
         let numbers: Vec<usize> = (1..=self.num_rows).collect();
         let links = LinksSummary::count(&links, RowNumbers::new(&numbers));

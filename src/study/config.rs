@@ -16,8 +16,7 @@ use crate::baseline::Baseline;
 use crate::config::{
     self, Check, Config, ConfigError, Family, Prior, ResponseKind, load_value, typed,
 };
-use crate::model::stan::shipped_names;
-use crate::study::simulate::{Design, Errors, Settings, SimulateError, simulate};
+use crate::study::simulate::{Design, Settings, SimulateError, model_of, simulate};
 
 /// Everything that a study's config asks for.
 #[derive(Debug, Clone)]
@@ -176,7 +175,7 @@ impl CellData {
     }
 
     /// The law of a response.
-    pub fn errors(&self) -> Errors {
+    pub fn errors(&self) -> Family {
         match self {
             CellData::Simulated { design, .. } => design.errors,
             CellData::File(file) => file.errors,
@@ -193,7 +192,7 @@ impl CellData {
 
     /// The shipped model that a fit has by default, and its family.
     fn model(&self) -> (&'static str, Family) {
-        self.errors().model()
+        model_of(self.errors())
     }
 }
 
@@ -377,7 +376,7 @@ impl Reader<'_> {
         fit["sampler"] = Value::Object(merged);
         // Only their presence is asked for; the data are simulated.
         fit["data"] = json!({"file": "simulated.csv", "response": "y", "predictors": ["x1"]});
-        config::parse(&fit.to_string(), self.file, &[], &shipped_names())
+        config::parse(&fit.to_string(), self.file, &[])
     }
 
     fn cell(

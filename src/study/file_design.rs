@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::StudyError;
@@ -11,8 +11,8 @@ use super::axes::{Point, expand};
 use crate::baseline::{Baseline, generalised, least_squares};
 use crate::config::{self, Check, ConfigError, Data, Missing, ResponseKind, typed};
 use crate::data::{self, Dataset, INTERCEPT, files_sha256};
-use crate::model::stan::shipped_names;
-use crate::study::simulate::{DEFAULT_MISLINKED, Errors, Planting};
+use crate::model::Family;
+use crate::study::simulate::{DEFAULT_MISLINKED, Planting, errors_name};
 
 /// Places in `data` where a list is a value of its own.
 const LISTS_THAT_ARE_VALUES: [&str; 2] = ["predictors", "response"];
@@ -27,7 +27,7 @@ pub struct FileDesign {
     pub sha256: String,
     pub unharmed: Dataset,
     pub planting: Planting,
-    pub errors: Errors,
+    pub errors: Family,
     pub target: Target,
 }
 
@@ -70,8 +70,13 @@ pub struct FileSettings {
     mislinked: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     audit: Option<AuditSize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    errors: Option<FileErrors>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "errors_name::serialize",
+        deserialize_with = "fitted_errors"
+    )]
+    errors: Option<Family>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     tau: Option<f64>,
 }
@@ -91,15 +96,24 @@ struct AuditSize {
     checked: usize,
 }
 
-/// Laws of a response whose fit to the unharmed file is a maximum of the likelihood that a baseline finds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum FileErrors {
-    Normal,
-    Ald,
-    Poisson,
-    Logistic,
-    Gamma,
+/// Whether a baseline finds the maximum of the likelihood of the unharmed file.
+fn has_baseline(family: Family) -> bool {
+    matches!(
+        family,
+        Family::Gaussian
+            | Family::AsymmetricLaplace { .. }
+            | Family::Poisson
+            | Family::Logistic
+            | Family::Gamma { .. }
+    )
+}
+
+/// A family with a baseline, as `simulate --errors` names it.
+fn fitted_errors<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Family>, D::Error> {
+    let name = Option::<String>::deserialize(deserializer)?;
+    let name_of = |family: Family| family.errors_name().filter(|_| has_baseline(family));
+    name.map(|name| Family::from_name(&name, name_of))
+        .transpose()
 }
 
 fn default_mislinked() -> f64 {
@@ -160,7 +174,7 @@ impl FileDesign {
         let planting = settings.planting(&check)?;
         let errors = settings.errors(&check)?;
         let fit = json!({"model": {"stan": "linear"}, "data": settings.columns()});
-        let data = config::parse(&fit.to_string(), file, &[], &shipped_names())?.data;
+        let data = config::parse(&fit.to_string(), file, &[])?.data;
         let problem = |problem: String| StudyError::Design {
             file: file.display().to_string(),
             problem,
@@ -188,18 +202,7 @@ impl FileDesign {
 
     /// What a response of this design can be.
     pub fn response_kind(&self) -> ResponseKind {
-        response_kind(self.errors)
-    }
-}
-
-pub(super) fn response_kind(errors: Errors) -> ResponseKind {
-    match errors {
-        Errors::Poisson | Errors::NegativeBinomial { .. } => ResponseKind::Count,
-        Errors::Logistic => ResponseKind::ZeroOne,
-        Errors::Gamma { .. } => ResponseKind::Positive,
-        Errors::Normal | Errors::AsymmetricLaplace { .. } | Errors::StudentT { .. } => {
-            ResponseKind::Real
-        }
+        self.errors.response_kind()
     }
 }
 
@@ -238,32 +241,25 @@ impl FileSettings {
         })
     }
 
-    fn errors(&self, check: &Check) -> Result<Errors, ConfigError> {
-        let errors = self.errors.unwrap_or(FileErrors::Normal);
-        if let Some(tau) = self.tau {
-            let rule = "it needs `data.errors` to be \"ald\"; add it or remove `data.tau`";
-            check.that(errors == FileErrors::Ald, "data.tau", tau, rule)?;
-            let rule = "it must be between 0 and 1, both excluded";
-            check.that(tau > 0.0 && tau < 1.0, "data.tau", tau, rule)?;
-        }
-        Ok(match errors {
-            FileErrors::Normal => Errors::Normal,
-            FileErrors::Ald => Errors::AsymmetricLaplace {
-                tau: self.tau.unwrap_or(0.5),
-            },
-            FileErrors::Poisson => Errors::Poisson,
-            FileErrors::Logistic => Errors::Logistic,
-            // The shape of the unharmed responses is not needed for their means.
-            FileErrors::Gamma => Errors::Gamma { shape: 1.0 },
-        })
+    fn errors(&self, check: &Check) -> Result<Family, ConfigError> {
+        let errors = self.errors.unwrap_or(Family::Gaussian);
+        let Some(tau) = self.tau else {
+            return Ok(errors);
+        };
+        let is_quantile = matches!(errors, Family::AsymmetricLaplace { .. });
+        let rule = "it needs `data.errors` to be \"ald\"; add it or remove `data.tau`";
+        check.that(is_quantile, "data.tau", tau, rule)?;
+        let rule = "it must be between 0 and 1, both excluded";
+        check.that(tau > 0.0 && tau < 1.0, "data.tau", tau, rule)?;
+        Ok(Family::AsymmetricLaplace { tau })
     }
 }
 
 impl Target {
     /// Least squares, the quantile, or the generalised linear model that `errors` ask for.
-    fn new(unharmed: &Dataset, errors: Errors) -> Result<Target, String> {
+    fn new(unharmed: &Dataset, errors: Family) -> Result<Target, String> {
         let (x, y) = (unharmed.x.view(), &unharmed.response);
-        let kind = response_kind(errors);
+        let kind = errors.response_kind();
         if let Some(place) = y.iter().position(|&y| !kind.allows(y)) {
             return Err(format!(
                 "its response in row {} is {}, but with these `data.errors` it must be {}",
@@ -273,7 +269,7 @@ impl Target {
             ));
         }
         let (beta, standard_error) = match errors {
-            Errors::AsymmetricLaplace { tau } => {
+            Family::AsymmetricLaplace { tau } => {
                 let fit = Baseline::Quantile { tau }.fit(x, y);
                 (fit.beta, fit.standard_error)
             }

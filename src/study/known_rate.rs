@@ -5,7 +5,6 @@ use serde::Deserialize;
 
 use super::StudyError;
 use super::config::Cell;
-use super::file_design::response_kind;
 use super::measure::{Detail, Z_75};
 use super::metrics::{Interval, Metrics};
 use super::task::{Outcome, TaskData};
@@ -103,7 +102,7 @@ pub fn measure_known_rate(
     data_seed: u64,
     with_detail: bool,
 ) -> Result<Outcome, StudyError> {
-    let kind = response_kind(cell.data.errors());
+    let kind = cell.data.errors().response_kind();
     let data = &task.data;
     let rates = known.rates(task, data_seed);
     let estimator = KnownRate::within(&link_space(data));

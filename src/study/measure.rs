@@ -8,12 +8,11 @@ use super::config::{Cell, CellData};
 use super::metrics::{Interval, Metrics, Timing, TrueMeans, radius};
 use super::task::{Outcome, TaskData};
 use crate::baseline::Baseline;
-use crate::config::Prior;
+use crate::config::{Family, Prior};
 use crate::fit::{FitError, Fitted, Prepared};
 use crate::numerics::quantile;
 use crate::posterior::diagnostics::SummaryRow;
 use crate::posterior::draws::{MovedRow, read_links};
-use crate::study::simulate::Errors;
 
 /// Standard normal quantiles at 0.75 and 0.95.
 pub(super) const Z_75: f64 = 0.674_489_750_196_081_7;
@@ -123,7 +122,7 @@ pub fn measure_fit(
         metrics.of_links(links, &task.truth);
     }
     if let CellData::Simulated { design, .. } = &cell.data
-        && design.errors == Errors::Normal
+        && design.errors == Family::Gaussian
         && let Some(sigma) = task.truth.sigma.filter(|sigma| *sigma > 0.0)
     {
         contraction(&mut metrics, prepared, fitted, task, sigma)?;

@@ -333,7 +333,7 @@ mod tests {
             "permutation": {"prior": prior},
         });
         let file = Path::new("/fits/config.json");
-        config::parse(&text.to_string(), file, &[], &["linear"]).unwrap()
+        config::parse(&text.to_string(), file, &[]).unwrap()
     }
 
     /// y = 1 + 2 x with small errors and nothing wrong.
@@ -348,8 +348,7 @@ mod tests {
         let columns =
             json!({"file": folder.path().join("data.csv"), "response": "y", "predictors": ["x"]});
         let text = json!({"model": {"stan": "linear"}, "data": columns}).to_string();
-        let config =
-            config::parse(&text, Path::new("/fits/config.json"), &[], &["linear"]).unwrap();
+        let config = config::parse(&text, Path::new("/fits/config.json"), &[]).unwrap();
         crate::data::read(&config.data).unwrap()
     }
 

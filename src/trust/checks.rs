@@ -9,8 +9,8 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::frame::{Frame, mean, variance};
-use super::law::LawKind;
 use super::replicate::Model;
+use crate::model::Family;
 
 /// What a check looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +50,7 @@ pub(super) const MEASURED: [Aspect; 5] = [
 /// How far `y` is from what the model says, by aspect; larger is further.
 pub(super) fn statistics(
     model: &Model,
-    kind: LawKind,
+    family: Family,
     y: &[f64],
     rng: &mut impl Rng,
 ) -> [f64; MEASURED.len()] {
@@ -85,9 +85,9 @@ pub(super) fn statistics(
     [
         by_predictors,
         responses,
-        may(kind.has_spread(), spread),
-        may(kind.has_spread(), frame.along(&squared, &bend)),
-        may(kind.claims_tails(), tails.powi(2)),
+        may(family.facts().has_spread, spread),
+        may(family.facts().has_spread, frame.along(&squared, &bend)),
+        may(family.facts().claims_tails, tails.powi(2)),
     ]
 }
 
@@ -104,11 +104,11 @@ fn expected_responses(model: &Model) -> Vec<f64> {
 }
 
 /// Whether `aspect` can be checked for a likelihood of this kind.
-pub(super) fn applies(aspect: Aspect, kind: LawKind) -> bool {
+pub(super) fn applies(aspect: Aspect, family: Family) -> bool {
     match aspect {
-        Aspect::Spread | Aspect::Curvature => kind.has_spread(),
-        Aspect::Tails => kind.claims_tails(),
-        Aspect::Effect => kind.has_mean(),
+        Aspect::Spread | Aspect::Curvature => family.facts().has_spread,
+        Aspect::Tails => family.facts().claims_tails,
+        Aspect::Effect => family.facts().has_mean,
         _ => true,
     }
 }

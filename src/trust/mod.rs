@@ -22,7 +22,7 @@ pub use files::{
 };
 
 use crate::baseline::KnownRate;
-use crate::config::{Config, ResponseKind};
+use crate::config::{Config, Family, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
 use crate::numerics::rng;
 use crate::posterior::diagnostics::Finding;
@@ -32,7 +32,7 @@ use answer::{Ingredients, Recommended};
 use checks::{MEASURED, applies, exchange_p_values, statistics};
 use effect::Effect;
 use frame::Frame;
-use law::{LawDraws, LawKind};
+use law::LawDraws;
 use replicate::Model;
 use rival::Rival;
 
@@ -240,8 +240,10 @@ impl Fit<'_> {
     /// What else would explain the responses; None for several of them, counts, yes-or-no and positive ones, and
     /// likelihoods that only the program knows.
     fn rival(&self) -> Option<Rival> {
-        let law = LawKind::of(self.config).filter(|_| self.data.response_names.is_none())?;
-        if !law.has_errors() {
+        let family = self.config.known_family();
+        let family = family.filter(|_| self.data.response_names.is_none())?;
+        // Only real numbers that scatter around x'beta.
+        if !family.facts().is_additive || family.response_kind() != ResponseKind::Real {
             return None;
         }
         let mut rng = rng::stream(self.config.sampler.seed, RIVAL_STREAM);
@@ -249,7 +251,7 @@ impl Fit<'_> {
         let frame = Frame::new(x, self.space, frame::MOST_ROWS, &mut rng)?;
         let y: Vec<f64> = frame.rows.iter().map(|&r| self.data.response[r]).collect();
         let prior = self.config.permutation.prior.rate();
-        let is_normal = law == LawKind::Normal;
+        let is_normal = family == Family::Gaussian;
         Rival::new(&frame, &y, is_normal, prior.unwrap_or(USUAL_PRIOR))
     }
 
@@ -267,10 +269,12 @@ impl Fit<'_> {
         let Some(frame) = Frame::new(x, self.space, frame::MOST_ROWS, &mut rng) else {
             return none();
         };
-        let law = LawKind::of(self.config).filter(|_| self.data.response_names.is_none());
-        let draws = law.and_then(|kind| Some((kind, LawDraws::new(kind, x, self.chains)?)));
+        let family = self.config.known_family();
+        let family = family.filter(|_| self.data.response_names.is_none());
+        let draws =
+            family.and_then(|family| Some((family, LawDraws::new(family, x, self.chains)?)));
         let y: Vec<f64> = frame.rows.iter().map(|&r| self.data.response[r]).collect();
-        let Some((kind, draws)) = draws else {
+        let Some((family, draws)) = draws else {
             let p_moved: Vec<f64> = frame.rows.iter().map(|&r| self.p_moved[r]).collect();
             let found = exchange_p_values(&frame, &p_moved, &y, &mut rng);
             let mut all = none();
@@ -293,9 +297,9 @@ impl Fit<'_> {
                 continue;
             };
             let model = Model::new(&frame, &laws, rates[number]);
-            let observed = statistics(&model, kind, &y, &mut rng);
+            let observed = statistics(&model, family, &y, &mut rng);
             let drawn = model.draw(&mut rng);
-            let replicated = statistics(&model, kind, &drawn, &mut rng);
+            let replicated = statistics(&model, family, &drawn, &mut rng);
             for (k, (o, r)) in observed.iter().zip(replicated).enumerate() {
                 as_far[k] += usize::from(r >= *o);
             }
@@ -306,10 +310,10 @@ impl Fit<'_> {
             .zip(as_far)
             .map(|(aspect, far)| {
                 let p = (1 + far) as f64 / (1 + count) as f64;
-                (aspect, applies(aspect, kind).then_some(p))
+                (aspect, applies(aspect, family).then_some(p))
             })
             .collect();
-        let effect = applies(Aspect::Effect, kind).then(|| {
+        let effect = applies(Aspect::Effect, family).then(|| {
             let known = KnownRate::within(self.space);
             let effect = self.effect(&known)?;
             let is_large = self.data.num_rows() > MANY_ROWS;
@@ -371,5 +375,7 @@ impl Fit<'_> {
 
 /// Whether x'beta stands for a mean: estimators of means then estimate the same coefficients.
 pub(crate) fn is_of_mean(config: &Config) -> bool {
-    LawKind::of(config).is_some_and(LawKind::has_mean)
+    config
+        .known_family()
+        .is_some_and(|family| family.facts().has_mean)
 }

@@ -8,7 +8,6 @@ use predicates::str::contains;
 use unshuffle::config;
 use unshuffle::data;
 use unshuffle::fit::read_data;
-use unshuffle::model::stan::shipped_names;
 
 fn simulate(arguments: &str, folder: &Path) -> assert_cmd::assert::Assert {
     Command::cargo_bin("unshuffle")
@@ -46,7 +45,7 @@ fn the_general_design_takes_every_option() {
     let arguments = "--design general --n 60 --predictors 2 --sigma 0.2 --mislinked 0.25 --kind blocks --blocks 6 \
                      --x-scale 3 --errors student_t --nu 3 --beta -0.5 --intercept -2 --seed 8";
     simulate(arguments, folder.path()).success();
-    let config = config::load(&folder.path().join("config.json"), &[], &shipped_names()).unwrap();
+    let config = config::load(&folder.path().join("config.json"), &[]).unwrap();
     assert_eq!(config.model.family(), config::Family::StudentT { nu: 3.0 });
     let data = data::read(&config.data).unwrap();
     assert_eq!((data.num_rows(), data.x.ncols()), (60, 3));
@@ -63,7 +62,7 @@ fn a_formula_goes_into_the_config_and_its_response_moves() {
     let arguments = "--design file --from configs/data/engel.csv --formula log(food)~log(income)+I(income^2) \
                      --drop log_food --id household --mislinked 0.1";
     simulate(arguments, folder.path()).success();
-    let config = config::load(&folder.path().join("config.json"), &[], &shipped_names()).unwrap();
+    let config = config::load(&folder.path().join("config.json"), &[]).unwrap();
     let wrong = data::read(&config.data).unwrap();
     assert_eq!(
         wrong.predictor_names,
@@ -138,13 +137,14 @@ fn every_shipped_config_loads_and_its_data_read() {
         ("logistic", 250),
         ("negative_binomial", 250),
         ("gamma", 250),
+        ("log_normal", 250),
     ] {
         let file = folder.join(format!("{name}.json"));
-        let config = config::load(&file, &[], &shipped_names()).unwrap();
+        let config = config::load(&file, &[]).unwrap();
         assert_eq!(config.name, name);
         assert_eq!(read_data(&config).unwrap().num_rows(), num_rows);
     }
-    let config = config::load(&folder.join("multivariate.json"), &[], &shipped_names()).unwrap();
+    let config = config::load(&folder.join("multivariate.json"), &[]).unwrap();
     let households = data::read(&config.data).unwrap();
     assert_eq!(households.responses().len(), 2 * 150);
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use unshuffle::config::{self, Config};
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, StanSource, Toolchain, shipped_names};
+use unshuffle::model::stan::{Cache, Compiler, SilentBuild, StanSource, Toolchain};
 
 /// A linear trend with fixed "errors", so that every run sees the same 20 rows.
 pub fn rows() -> Vec<(f64, f64)> {
@@ -80,7 +80,7 @@ impl Project {
     }
 
     pub fn config(&self) -> Config {
-        config::load(&self.path("config.json"), &[], &shipped_names()).unwrap()
+        config::load(&self.path("config.json"), &[]).unwrap()
     }
 
     /// The binary, in this folder.

@@ -2,7 +2,7 @@
 //! program's own `log_lik`, starts at n = 250, and responses that a family cannot have.
 //!
 //! Draws are compared by z-tests with MCSEs. The error rate of the right runs is declared as 1e-3 and shared by at most 35
-//! tests of each of the seven (Bonferroni): 4.1e-6 a test, two-sided. Planted errors must fail.
+//! tests of each of the eight (Bonferroni): 3.6e-6 a test, two-sided. Planted errors must fail.
 
 use std::fs;
 use std::path::Path;
@@ -13,15 +13,15 @@ use crate::study::{Study, pooled};
 use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
 use unshuffle::fit::{FitError, prepare, read_data};
-use unshuffle::model::stan::shipped_names;
+use unshuffle::model::Family;
 use unshuffle::numerics::mean;
 use unshuffle::posterior::diagnostics::mcse_mean;
 use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
 use unshuffle::sampler::chain::Silent;
-use unshuffle::study::simulate::{DesignName, ErrorsName, Settings, simulate};
+use unshuffle::study::simulate::{DesignName, Settings, simulate};
 
-/// The 1 - 2.05e-6 quantile of the normal distribution.
-const LIMIT: f64 = 4.61;
+/// The 1 - 1.8e-6 quantile of the normal distribution.
+const LIMIT: f64 = 4.64;
 const MOST_TESTS: usize = 35;
 /// All positive: with an x on either side of zero and no intercept, beta has a second mode at reversed links, which chains
 /// find too rarely for MCSEs to be true.
@@ -32,7 +32,7 @@ fn response(law: Law) -> [f64; 5] {
     match law {
         Law::Poisson | Law::NegativeBinomial => [1.0, 5.0, 2.0, 1.0, 7.0],
         Law::Logistic => [0.0, 1.0, 0.0, 0.0, 1.0],
-        Law::Gamma => [0.9, 3.1, 2.2, 1.4, 5.0],
+        Law::Gamma | Law::LogNormal => [0.9, 3.1, 2.2, 1.4, 5.0],
     }
 }
 
@@ -42,12 +42,13 @@ fn name(law: Law) -> &'static str {
         Law::Logistic => "logistic",
         Law::NegativeBinomial => "negative_binomial",
         Law::Gamma => "gamma",
+        Law::LogNormal => "log_normal",
     }
 }
 
 fn parsed(folder: &Path, settings: &Value) -> Config {
     let file = folder.join("fit.json");
-    let config = config::parse(&settings.to_string(), &file, &[], &shipped_names());
+    let config = config::parse(&settings.to_string(), &file, &[]);
     config.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -179,10 +180,15 @@ fn gamma() {
 }
 
 #[test]
+fn native_log_normal() {
+    accepts(Law::LogNormal, json!({"stan": "log_normal"}), json!({}));
+}
+
+#[test]
 fn planted_errors_are_found() {
     let exact = |law: Law| Posterior::new(law, &X, &response(law), 1.0);
     let hotter = json!({"temperature": {"stan": 1, "permutation": 0.7}});
-    for law in [Law::Poisson, Law::Gamma] {
+    for law in [Law::Poisson, Law::Gamma, Law::LogNormal] {
         let (z, what) = worst(law, json!({"stan": name(law)}), hotter.clone(), &exact(law));
         assert!(z > LIMIT, "the planted temperature was not found: {what}");
     }
@@ -241,6 +247,12 @@ fn responses_that_a_model_cannot_have_are_sentences() {
             "0",
             "above 0",
         ),
+        (
+            json!({"stan": "log_normal"}),
+            [1.0, 2.0, 3.0, -2.0, 0.5],
+            "-2",
+            "above 0",
+        ),
         (own, [1.0, 0.0, 1.0, 0.5, 0.0], "0.5", "0 or 1"),
     ] {
         let model_name = match model["stan"].as_str().unwrap() {
@@ -264,10 +276,11 @@ fn responses_that_a_model_cannot_have_are_sentences() {
 #[test]
 fn chains_start_well_and_find_the_coefficients() {
     for (errors, intercept) in [
-        (ErrorsName::Poisson, 2.0),
-        (ErrorsName::Logistic, 0.0),
-        (ErrorsName::NegativeBinomial, 2.0),
-        (ErrorsName::Gamma, 1.0),
+        (Family::Poisson, 2.0),
+        (Family::Logistic, 0.0),
+        (Family::NegativeBinomial { phi: 5.0 }, 2.0),
+        (Family::Gamma { shape: 5.0 }, 1.0),
+        (Family::LogNormal, 1.0),
     ] {
         let settings = Settings {
             predictors: Some(2),

@@ -11,7 +11,6 @@ use crate::enumeration::{Enumeration, ThetaPrior, num_moved};
 use serde_json::{Value, json};
 use unshuffle::config;
 use unshuffle::fit::prepare;
-use unshuffle::model::stan::shipped_names;
 use unshuffle::numerics::mean;
 use unshuffle::posterior::diagnostics::mcse_mean;
 use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
@@ -164,7 +163,7 @@ fn fit(seed: u64, settings: Value) -> Draws {
         config["permutation"]["prior"] = crate::study::flat_rate();
     }
     let file = folder.path().join("fit.json");
-    let config = config::parse(&config.to_string(), &file, &[], &shipped_names()).unwrap();
+    let config = config::parse(&config.to_string(), &file, &[]).unwrap();
     let prepared =
         prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"));
     prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();

@@ -10,11 +10,12 @@ pub enum Law {
     Logistic,
     NegativeBinomial,
     Gamma,
+    LogNormal,
 }
 
 /// Range and number of points of beta, whose prior is normal...
 const BETA: (f64, f64, usize) = (-28.0, 28.0, 2400);
-/// ...and of the log of phi or shape, whose prior is gamma(2, 0.1).
+/// ...and of the log of phi or shape, whose prior is gamma(2, 0.1), or of sigma, whose prior is half-normal(0, 2.5).
 const LOG_OTHER: (f64, f64, usize) = (-9.0, 6.0, 240);
 
 /// Posterior probabilities and means.
@@ -36,6 +37,7 @@ impl Law {
             Law::Poisson | Law::Logistic => None,
             Law::NegativeBinomial => Some("phi"),
             Law::Gamma => Some("shape"),
+            Law::LogNormal => Some("sigma"),
         }
     }
 
@@ -55,6 +57,7 @@ impl Law {
                 let rate = other * (-eta).exp();
                 other * rate.ln() - log_gamma(other) + (other - 1.0) * y.ln() - rate * y
             }
+            Law::LogNormal => -0.5 * ((y.ln() - eta) / other).powi(2) - other.ln(),
         }
     }
 }
@@ -125,7 +128,10 @@ fn others(law: Law) -> Vec<(f64, f64)> {
     if law.other().is_none() {
         return vec![(1.0, 0.0)];
     }
-    let weight = |log: f64| (log.exp(), 2.0 * log - 0.1 * log.exp());
+    let weight = |log: f64| match law {
+        Law::LogNormal => (log.exp(), log - 0.5 * (log.exp() / 2.5).powi(2)),
+        _ => (log.exp(), 2.0 * log - 0.1 * log.exp()),
+    };
     grid(LOG_OTHER).map(weight).collect()
 }
 

@@ -12,7 +12,6 @@ use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Value, json};
 use unshuffle::config;
 use unshuffle::fit::{Prepared, prepare};
-use unshuffle::model::stan::shipped_names;
 use unshuffle::model::{Outputs, Pairs};
 use unshuffle::numerics::mean;
 use unshuffle::numerics::rng::{DrawSeeds, stream};
@@ -169,8 +168,8 @@ fn prepared(folder: &tempfile::TempDir, columns: &[(&str, &[f64])], settings: Va
     config["temperature"] = settings["temperature"].clone();
     config["data"]["response"] = settings["response"].clone();
     let file = folder.path().join("fit.json");
-    let config = config::parse(&config.to_string(), &file, &[], &shipped_names())
-        .unwrap_or_else(|error| panic!("{error}"));
+    let config =
+        config::parse(&config.to_string(), &file, &[]).unwrap_or_else(|error| panic!("{error}"));
     prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
 use unshuffle::data::Dataset;
 use unshuffle::fit::{Fitted, Program};
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain};
 use unshuffle::sampler::chain::Silent;
 
 /// The prior of links that tests of something else compare with: no probability of no error, and a uniform rate.
@@ -30,7 +30,7 @@ impl Study {
     pub fn new(mut settings: Value) -> Study {
         settings["data"] = json!({"file": "in_memory.csv", "response": "y", "predictors": ["x1"]});
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("study.json");
-        let config = config::parse(&settings.to_string(), &here, &[], &shipped_names());
+        let config = config::parse(&settings.to_string(), &here, &[]);
         let config = config.unwrap_or_else(|error| panic!("{error}"));
         let program = Program::compile(&config.model, &compiler()).unwrap();
         Study { config, program }

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
 use unshuffle::data::Dataset;
 use unshuffle::fit::{Fitted, Program, read_data};
-use unshuffle::model::stan::shipped_names;
 use unshuffle::posterior::diagnostics::summarize;
 use unshuffle::sampler::chain::Silent;
 
@@ -82,11 +81,11 @@ impl Model {
             .iter()
             .map(|(key, value)| format!("{key}={value}"))
             .collect();
-        let config = config::load(&file, &settings, &shipped_names()).unwrap();
+        let config = config::load(&file, &settings).unwrap();
         let program = Program::compile(&config.model, &compiler()).unwrap();
         let data = first_rows(read_data(&config).unwrap(), num_rows);
         Model {
-            log_link: ["gamma", "poisson", "negative_binomial"].contains(&name),
+            log_link: ["gamma", "log_normal", "poisson", "negative_binomial"].contains(&name),
             config,
             program,
             data,
@@ -294,6 +293,11 @@ fn negative_binomial() {
 #[test]
 fn gamma() {
     Model::new("gamma", 80, json!({})).is_the_same_in(&[LARGE_Y, SMALL_X, FAR_X]);
+}
+
+#[test]
+fn log_normal() {
+    Model::new("log_normal", 80, json!({})).is_the_same_in(&[LARGE_Y, SMALL_X, FAR_X]);
 }
 
 /// Fixed numbers have units: the test must see them, and the diagnostics must say so.

@@ -243,6 +243,22 @@ fn gamma() {
     });
 }
 
+/// The density of y is that of its logarithm over y; sigma has the prior normal(0, 2.5) whatever the units.
+#[test]
+fn log_normal() {
+    let library = library("log_normal");
+    let sigma: f64 = 0.8;
+    let amounts = [0.3, 2.0, 1.1, 4.5, 0.25, 0.7];
+    let pairs = amounts.iter().zip(fitted());
+    let log_lik = pairs.map(|(y, eta): (&f64, f64)| normal(y.ln() - eta, sigma * sigma) - y.ln());
+    let tempered = ALPHA * log_lik.sum::<f64>();
+    for priors in [SCALED, paper(5.0)] {
+        let prior = priors.of_coefficients(BETA) + normal(sigma, 6.25);
+        let expected = prior + tempered;
+        check_density(&library, None, priors, &[sigma], amounts, expected);
+    }
+}
+
 #[test]
 fn linear() {
     let log_lik: Vec<f64> = residuals().iter().map(|u| normal(*u, 1.7)).collect();

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use crate::config::ModelSource;
 use crate::data::{DataError, NewRows, read_new};
-use crate::fit::{FitError, draw_responses, known_errors};
+use crate::fit::{FitError, draw_responses, drawn_family};
 use crate::model::ModelError;
 use crate::model::stan::{Compiler, StanError};
 use crate::numerics::rng;
@@ -111,12 +111,12 @@ impl Prediction {
         let no_family = || PredictError::NoFamily {
             folder: self.fit.folder.clone(),
         };
-        let errors = known_errors(&self.fit.config).ok_or_else(no_family)?;
+        let family = drawn_family(&self.fit.config).ok_or_else(no_family)?;
         let mut rng = rng::stream(seed, STREAM);
         let responses = self.draws.iter().map(|&index| {
             let (chain, draw) = self.fit.place(index);
             let chain = &self.fit.chains[chain];
-            draw_responses(chain, draw, self.rows.x.view(), errors, &mut rng).ok_or_else(no_family)
+            draw_responses(chain, draw, self.rows.x.view(), family, &mut rng).ok_or_else(no_family)
         });
         let responses = responses.collect::<Result<_, _>>()?;
         Ok(self.predictions(responses))

@@ -8,7 +8,6 @@ use serde_json::json;
 use super::*;
 use crate::baseline::least_squares;
 use crate::config;
-use crate::model::stan::shipped_names;
 use crate::posterior::draws::ChainDraws;
 
 fn prediction(
@@ -19,7 +18,7 @@ fn prediction(
     let text =
         json!({"model": model, "data": {"file": "d.csv", "response": "y", "predictors": ["x"]}});
     let file = Path::new("/nowhere/config.json");
-    let config = config::parse(&text.to_string(), file, &[], &shipped_names()).unwrap();
+    let config = config::parse(&text.to_string(), file, &[]).unwrap();
     let num_draws = columns[0].1.len();
     let (names, columns) = columns
         .into_iter()

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::{CompareError, Estimate, has_coefficients};
 use crate::baseline::{KnownRate, one_rate};
-use crate::config::{Config, Family, ResponseKind, Update};
+use crate::config::{Config, ResponseKind, Update};
 use crate::data::Dataset;
 use crate::sampler::links::LinkSpace;
 
@@ -47,7 +47,7 @@ impl<'a> KnownRateBaseline<'a> {
         space: &LinkSpace,
         output_names: &[String],
     ) -> Option<KnownRateBaseline<'a>> {
-        let of_mean = !matches!(config.model.family(), Family::AsymmetricLaplace { .. });
+        let of_mean = config.model.family().facts().has_mean;
         let exchangeable = data.candidates.is_none() && data.match_probability.is_none();
         let can_move = space.num_movable() > 0;
         let has_beta = has_coefficients(data, output_names);
@@ -176,7 +176,6 @@ mod tests {
     use super::*;
     use crate::config;
     use crate::fit::link_space;
-    use crate::model::stan::shipped_names;
 
     fn data() -> Dataset {
         let x = Array2::from_shape_fn((40, 2), |(i, k)| [1.0, (i as f64).sin()][k]);
@@ -193,7 +192,7 @@ mod tests {
             text[*key] = value.clone();
         }
         let file = Path::new("fit.json");
-        config::parse(&text.to_string(), file, &[], &shipped_names()).unwrap()
+        config::parse(&text.to_string(), file, &[]).unwrap()
     }
 
     fn baseline<'a>(config: &Config, data: &'a Dataset) -> Option<KnownRateBaseline<'a>> {

@@ -7,8 +7,9 @@ use rand_distr::{Binomial, Distribution};
 use super::*;
 use crate::baseline::tests::close;
 use crate::baseline::{generalised, least_squares};
+use crate::model::Family;
 use crate::sampler::links::LinkFacts;
-use crate::study::simulate::{DesignName, ErrorsName, Settings, Simulated, simulate};
+use crate::study::simulate::{DesignName, Settings, Simulated, simulate};
 
 /// An intercept and two waves, with whole numbers added to a line.
 fn small(num_rows: usize) -> (Array2<f64>, Vec<f64>) {
@@ -53,8 +54,8 @@ fn at_rate_zero_it_is_the_regression_with_the_links_as_given() {
         close(&beta_at(&known, &x, &y, 0.0), &expected, 1e-10);
     }
     for (errors, kind) in [
-        (ErrorsName::Poisson, ResponseKind::Count),
-        (ErrorsName::Logistic, ResponseKind::ZeroOne),
+        (Family::Poisson, ResponseKind::Count),
+        (Family::Logistic, ResponseKind::ZeroOne),
     ] {
         let data = simulated(errors, 200, 0.2, 1).dataset();
         let fit = KnownRate::free(200).fit(kind, data.x.view(), &data.response, &one_rate(0.0));
@@ -240,12 +241,12 @@ fn units_and_distance_from_zero_do_not_matter() {
     assert_eq!(zeros, [0.0; 3]);
 }
 
-fn simulated(errors: ErrorsName, num_rows: usize, mislinked: f64, seed: u64) -> Simulated {
+fn simulated(errors: Family, num_rows: usize, mislinked: f64, seed: u64) -> Simulated {
     let settings = Settings {
         predictors: Some(2),
         beta: Some(0.5),
         intercept: Some(0.5),
-        sigma: (errors == ErrorsName::Normal).then_some(0.5),
+        sigma: (errors == Family::Gaussian).then_some(0.5),
         errors: Some(errors),
         mislinked: Some(mislinked),
         ..Settings::new(DesignName::General, num_rows)
@@ -253,10 +254,10 @@ fn simulated(errors: ErrorsName, num_rows: usize, mislinked: f64, seed: u64) -> 
     simulate(&settings.design().unwrap(), seed).unwrap()
 }
 
-const FAMILIES: [(ErrorsName, ResponseKind); 3] = [
-    (ErrorsName::Normal, ResponseKind::Real),
-    (ErrorsName::Poisson, ResponseKind::Count),
-    (ErrorsName::Logistic, ResponseKind::ZeroOne),
+const FAMILIES: [(Family, ResponseKind); 3] = [
+    (Family::Gaussian, ResponseKind::Real),
+    (Family::Poisson, ResponseKind::Count),
+    (Family::Logistic, ResponseKind::ZeroOne),
 ];
 
 /// z-scores of the mean error over 200 data sets of 1000 rows, three coefficients in six cases: with 18 tests at 3.5

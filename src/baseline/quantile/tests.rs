@@ -5,7 +5,8 @@ use ndarray::{Array2, Axis};
 use super::super::least_squares;
 use super::super::tests::{close, design, engel};
 use super::*;
-use crate::study::simulate::{Errors, simulate};
+use crate::model::Family;
+use crate::study::simulate::simulate;
 
 /// Coefficients by SciPy 1.17.1's linprog (HiGHS), errors by the same formulas in NumPy 2.4.6.
 #[test]
@@ -77,7 +78,7 @@ fn is_optimal(x: &Array2<f64>, y: &[f64], beta: &[f64], tau: f64) -> bool {
 fn every_edge_leads_uphill() {
     for (seed, num_rows, dim) in [(1, 50, 2), (2, 250, 20), (3, 21, 19), (4, 1000, 5)] {
         let mut design = design(num_rows, dim - 1, 1.0, 0.2);
-        design.errors = Errors::StudentT { nu: 2.0 };
+        design.errors = Family::StudentT { nu: 2.0 };
         let data = simulate(&design, seed).unwrap().dataset();
         for tau in [0.05, 0.3, 0.5, 0.9] {
             let fit = fit(data.x.view(), &data.response, tau);
@@ -194,9 +195,9 @@ fn standard_errors_are_those_seen_over_data_sets() {
         println!("stated and planted errors over the spread: {ratios:?}");
         ratios
     };
-    let [normal, _] = ratios(0.5, Errors::Normal, Some(1.0));
+    let [normal, _] = ratios(0.5, Family::Gaussian, Some(1.0));
     assert!((normal - 1.0).abs() < 0.12, "{normal}");
-    let [peaked, planted] = ratios(0.3, Errors::AsymmetricLaplace { tau: 0.3 }, None);
+    let [peaked, planted] = ratios(0.3, Family::AsymmetricLaplace { tau: 0.3 }, None);
     assert!((0.9..1.25).contains(&peaked), "{peaked}");
     assert!(planted > 1.4, "{planted}");
 }

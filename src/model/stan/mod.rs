@@ -16,7 +16,7 @@ pub use cache::Cache;
 pub use compile::{Compiled, Compiler};
 pub use doctor::{Check, doctor};
 pub use error::StanError;
-pub use shipped::{ShippedModel, shipped_model, shipped_names};
+pub use shipped::{ShippedModel, shipped_model, shipped_names, shipped_of};
 pub use source::StanSource;
 pub use stanc::ProgramInfo;
 pub use toolchain::{BuildObserver, SilentBuild, Toolchain};

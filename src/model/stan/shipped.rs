@@ -3,16 +3,20 @@
 use serde_json::{Value, json};
 
 use super::StanSource;
+use crate::model::{Family, Parameter, ResponseKind, Source};
 
 /// A model that a config can name without a path.
 #[derive(Debug, Clone, Copy)]
 pub struct ShippedModel {
     pub name: &'static str,
     pub stan: &'static str,
-    /// What a config for a copy of it needs besides the copy's path: JSON for `model`...
-    model: &'static str,
-    /// ...and for `permutation`.
-    permutation: &'static str,
+    pub family: Family,
+    /// Whether its fits move links: only then is the family the law of a response.
+    pub relinks: bool,
+    /// Whether moved rows inform the parameters by default.
+    pub has_feedback: bool,
+    /// JSON for `model.data` in a starting config.
+    data: Option<&'static str>,
     example: Example,
 }
 
@@ -24,91 +28,94 @@ struct Example {
     columns: &'static str,
 }
 
+/// Every shipped model.
 const MODELS: &[ShippedModel] = &[
-    ShippedModel {
-        name: "linear",
-        stan: include_str!("../../../stan/linear.stan"),
-        model: "{}",
-        permutation: RELINKED,
-        example: ENGEL,
-    },
+    LINEAR,
     ShippedModel {
         name: "quantile",
         stan: include_str!("../../../stan/quantile.stan"),
-        model: r#"{"family": {"name": "asymmetric_laplace", "tau": 0.5}}"#,
-        permutation: RELINKED,
-        example: ENGEL,
+        family: Family::AsymmetricLaplace { tau: 0.5 },
+        ..LINEAR
     },
     ShippedModel {
         name: "student_t",
         stan: include_str!("../../../stan/student_t.stan"),
-        model: r#"{"family": {"name": "student_t", "nu": 4}}"#,
-        permutation: RELINKED,
-        example: ENGEL,
+        family: Family::StudentT { nu: 4.0 },
+        ..LINEAR
     },
     ShippedModel {
         name: "robust",
         stan: include_str!("../../../stan/robust.stan"),
-        model: r#"{"family": {"name": "robust"}}"#,
-        permutation: RELINKED,
-        example: ENGEL,
+        family: Family::Robust { nu: 4.0 },
+        ..LINEAR
     },
     ShippedModel {
         name: "multivariate",
         stan: include_str!("../../../stan/multivariate.stan"),
-        model: r#"{"family": {"name": "stan"}}"#,
-        permutation: RELINKED,
+        family: Family::Stan,
         example: Example {
             csv: include_str!("../../../configs/data/households_mislinked.csv"),
             columns: r#"{"response": ["log_food", "log_rent"], "predictors": ["log_income"], "id": "household"}"#,
         },
+        ..LINEAR
     },
     ShippedModel {
         name: "mean_shift",
         stan: include_str!("../../../stan/mean_shift.stan"),
-        model: r#"{"data": {"k": 24}}"#,
-        permutation: r#"{"update": {"name": "none"}}"#,
-        example: ENGEL,
+        family: Family::Gaussian,
+        relinks: false,
+        data: Some(r#"{"k": 24}"#),
+        ..LINEAR
     },
     ShippedModel {
         name: "poisson",
         stan: include_str!("../../../stan/poisson.stan"),
-        model: r#"{"family": {"name": "poisson"}}"#,
-        permutation: RELINKED,
+        family: Family::Poisson,
         example: simulated(include_str!("../../../configs/data/poisson.csv")),
+        ..LINEAR
     },
     ShippedModel {
         name: "logistic",
         stan: include_str!("../../../stan/logistic.stan"),
-        model: r#"{"family": {"name": "logistic"}}"#,
-        permutation: r#"{
-            "prior": {"name": "beta_binomial", "a": 1, "b": 9, "no_error": 0.5},
-            "update": {"name": "active_set"},
-            "feedback": "none"
-        }"#,
+        family: Family::Logistic,
         example: simulated(include_str!("../../../configs/data/logistic.csv")),
+        // Responses of 0 and 1 do not say where they belong.
+        has_feedback: false,
+        ..LINEAR
     },
     ShippedModel {
         name: "negative_binomial",
         stan: include_str!("../../../stan/negative_binomial.stan"),
-        model: r#"{"family": {"name": "stan"}, "outcome": "count"}"#,
-        permutation: RELINKED,
+        family: Family::NegativeBinomial { phi: 5.0 },
         example: simulated(include_str!("../../../configs/data/negative_binomial.csv")),
+        ..LINEAR
     },
     ShippedModel {
         name: "gamma",
         stan: include_str!("../../../stan/gamma.stan"),
-        model: r#"{"family": {"name": "stan"}, "outcome": "positive"}"#,
-        permutation: RELINKED,
+        family: Family::Gamma { shape: 5.0 },
         example: simulated(include_str!("../../../configs/data/gamma.csv")),
+        ..LINEAR
+    },
+    ShippedModel {
+        name: "log_normal",
+        stan: include_str!("../../../stan/log_normal.stan"),
+        family: Family::LogNormal,
+        example: simulated(include_str!("../../../configs/data/log_normal.csv")),
+        ..LINEAR
     },
 ];
 
-/// The defaults, written out to be edited.
-const RELINKED: &str = r#"{
-    "prior": {"name": "beta_binomial", "a": 1, "b": 9, "no_error": 0.5},
-    "update": {"name": "active_set"}
-}"#;
+/// The linear model, from which the others differ.
+const LINEAR: ShippedModel = ShippedModel {
+    name: "linear",
+    stan: include_str!("../../../stan/linear.stan"),
+    family: Family::Gaussian,
+    relinks: true,
+    has_feedback: true,
+    data: None,
+    example: ENGEL,
+};
 
 /// Our implementation of BridgeStan's C interface: one translation unit, `bridge.cpp`, in three files.
 pub(super) const BRIDGE: [(&str, &str); 3] = [
@@ -153,7 +160,16 @@ impl ShippedModel {
     /// A config to edit, for a copy of this model and of the example data beside it, in `example.csv`.
     pub fn starting_config(&self) -> String {
         let fragment = |text| serde_json::from_str::<Value>(text).expect("JSON from above");
-        let mut model = fragment(self.model);
+        let mut model = json!({});
+        if self.family != Family::Gaussian {
+            model["family"] = typed(self.family);
+        }
+        if !self.family.facts().is_native && self.family.response_kind() != ResponseKind::Real {
+            model["outcome"] = json!(self.family.response_kind());
+        }
+        if let Some(data) = self.data {
+            model["data"] = fragment(data);
+        }
         model["stan"] = json!(format!("{}.stan", self.name));
         let mut data = json!({"file": "example.csv"});
         let columns = fragment(self.example.columns);
@@ -164,10 +180,34 @@ impl ShippedModel {
             "name": self.name,
             "model": model,
             "data": data,
-            "permutation": fragment(self.permutation),
+            "permutation": self.permutation(),
         });
         serde_json::to_string_pretty(&config).expect("plain JSON") + "\n"
     }
+
+    /// The defaults, written out to be edited.
+    fn permutation(&self) -> Value {
+        if !self.relinks {
+            return json!({"update": {"name": "none"}});
+        }
+        let mut permutation = json!({
+            "prior": {"name": "beta_binomial", "a": 1, "b": 9, "no_error": 0.5},
+            "update": {"name": "active_set"}
+        });
+        if !self.has_feedback {
+            permutation["feedback"] = json!("none");
+        }
+        permutation
+    }
+}
+
+/// The family as a config names it, with its number as a person types it.
+fn typed(family: Family) -> Value {
+    let mut typed = json!({"name": family.as_typed().name()});
+    if let Some(Parameter { name, value, .. }) = family.parameter_of(Source::Config) {
+        typed[name] = value.to_string().parse().expect("a number");
+    }
+    typed
 }
 
 pub fn shipped_model(name: &str) -> Option<&'static ShippedModel> {
@@ -178,10 +218,16 @@ pub fn shipped_names() -> Vec<&'static str> {
     MODELS.iter().map(|model| model.name).collect()
 }
 
+/// The shipped model whose responses are of `family`, if there is one.
+pub fn shipped_of(family: Family) -> Option<&'static ShippedModel> {
+    let is_of = |model: &&ShippedModel| model.relinks && model.family.name() == family.name();
+    MODELS.iter().find(is_of)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{self, Family, Update};
+    use crate::config::{self, Update};
     use crate::fit::read_data;
 
     #[test]
@@ -191,7 +237,7 @@ mod tests {
             let file = folder.path().join("config.json");
             std::fs::write(folder.path().join("example.csv"), model.example_data()).unwrap();
             let text = model.starting_config();
-            let config = config::parse(&text, &file, &[], &shipped_names()).unwrap();
+            let config = config::parse(&text, &file, &[]).unwrap();
             let num_rows = model.example_data().lines().count() - 1;
             assert_eq!(read_data(&config).unwrap().num_rows(), num_rows);
             let shipped = config::Model {
@@ -200,7 +246,8 @@ mod tests {
                 outcome: None,
                 ..config.model.clone()
             };
-            assert_eq!(config.model.family(), shipped.family());
+            assert_eq!(config.model.family(), model.family.as_typed());
+            assert_eq!(shipped.family(), model.family);
             assert_eq!(config.model.response_kind(), shipped.response_kind());
             let relinks = config.permutation.update != Update::None;
             assert_eq!(relinks, model.name != "mean_shift");

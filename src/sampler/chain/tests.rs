@@ -13,8 +13,8 @@ use crate::numerics::rng::{DrawSeeds, stream};
 use crate::sampler::hmc::warmup::Trajectory;
 use crate::sampler::hmc::{LogDensity, MetricKind};
 use crate::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, Family, FamilyLogLik, LinkFacts, LinkKernel, LinkSpace,
-    LinksGivenMoved, ModeSearch, Permutation, Prior, PriorKind, RatePrior, Restart,
+    ActiveSet, Checkerboard, Collapsed, FamilyLogLik, LinkFacts, LinkKernel, LinkSpace,
+    LinksGivenMoved, ModeSearch, Normal, Permutation, Prior, PriorKind, RatePrior, Restart,
 };
 
 const N: usize = 40;
@@ -90,7 +90,7 @@ impl LinkedDensity for Regression<'_> {
 
 struct GaussianPairs<'m> {
     x: &'m [f64],
-    log_lik: FamilyLogLik,
+    log_lik: FamilyLogLik<Normal>,
 }
 
 impl LinkedPairs for GaussianPairs<'_> {
@@ -203,7 +203,7 @@ impl Case {
         let step_two = self.update.clone().map(|update| {
             let pairs = GaussianPairs {
                 x: &self.x,
-                log_lik: FamilyLogLik::new(Family::Gaussian, self.y.clone(), 1.0),
+                log_lik: FamilyLogLik::new(Normal, self.y.clone(), 1.0),
             };
             let step_two = StepTwo::new(&self.y, &self.prior, update, pairs);
             match self.has_feedback {

@@ -9,7 +9,7 @@ use rand_distr::{ChiSquared, Distribution, StandardNormal};
 
 use super::acceptance::{Acceptance, ExchangeLogLik, Metropolis, Target};
 use super::active_set::ActiveSet;
-use super::family::{Family, FamilyLogLik};
+use super::family::{FamilyLogLik, Normal};
 use super::moved_groups::MovedGroups;
 use super::permutation::Permutation;
 use super::prior::Prior;
@@ -176,7 +176,7 @@ pub struct Collapsed {
     surrogate: Surrogate,
     proposals: ActiveSet,
     num_proposals: usize,
-    reference: FamilyLogLik,
+    reference: FamilyLogLik<Normal>,
     groups: MovedGroups,
 }
 
@@ -192,7 +192,7 @@ impl Collapsed {
             return None;
         }
         let surrogate = Surrogate::new(x, response, temperature)?;
-        let reference = FamilyLogLik::new(Family::Gaussian, response.to_vec(), temperature);
+        let reference = FamilyLogLik::new(Normal, response.to_vec(), temperature);
         let mut collapsed = Self {
             surrogate,
             proposals: ActiveSet::collapsed(),

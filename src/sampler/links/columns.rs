@@ -230,10 +230,11 @@ fn place(all: &mut Ranking, suspicious: &mut Ranking, rows: &RowProposal, column
 
 #[cfg(test)]
 mod tests {
-    use super::super::family::{Family, FamilyLogLik};
+    use super::super::family::FamilyLogLik;
     use super::super::pair::PairLogLik;
     use super::super::space::LinkFacts;
     use super::*;
+    use crate::model::Family;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 

@@ -7,6 +7,7 @@
 
 use super::acceptance::{Acceptance, Barker, Metropolis};
 use super::*;
+use crate::model::Family;
 use crate::numerics::log_gamma;
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
@@ -33,7 +34,12 @@ pub(super) fn all_permutations(n: usize) -> Vec<Vec<usize>> {
 }
 
 /// Unrelated responses and fitted values.
-pub(super) fn random_pairs(family: Family, n: usize, temperature: f64, seed: u64) -> FamilyLogLik {
+pub(super) fn random_pairs(
+    family: Family,
+    n: usize,
+    temperature: f64,
+    seed: u64,
+) -> FamilyLogLik<Family> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut normals = |n| -> Vec<f64> { (0..n).map(|_| rng.sample(StandardNormal)).collect() };
     let (response, fitted) = (normals(n), normals(n));
@@ -224,7 +230,7 @@ fn a_scale_for_each_column_leaves_its_posterior_invariant() {
             scale.copy_from_slice(&scales);
         });
         let density = |i: usize, j: usize, scale: f64| {
-            0.8 * family.log_density(pair.response()[i], fitted[j], scale)
+            0.8 * family.at(fitted[j], scale).log_density(pair.response()[i])
         };
         let by_target = Array2::from_shape_fn((N, N), |(i, j)| density(i, j, scales[j]));
         let by_response = Array2::from_shape_fn((N, N), |(i, j)| density(i, j, scales[i]));

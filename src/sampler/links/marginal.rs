@@ -1,6 +1,6 @@
 //! The law of a response of which nothing is known but the file: fixed, estimated once by the method of moments.
 
-use super::family::Family;
+use super::family::Normal;
 use crate::numerics::gamma::log_gamma;
 
 /// Which values the responses can have.
@@ -29,7 +29,7 @@ impl Marginal {
             Self::Count if variance > mean => log_negative_binomial(value, mean, variance),
             Self::Count => {
                 let log_mean = mean.max(f64::MIN_POSITIVE).ln();
-                Family::Poisson.log_density(value, log_mean, 1.0)
+                -log_gamma(value + 1.0) + (value * log_mean - log_mean.exp())
             }
             Self::ZeroOne if value == 1.0 => mean.ln(),
             Self::ZeroOne => (1.0 - mean).ln(),
@@ -71,7 +71,7 @@ fn log_normal(responses: &[f64], num_rows: usize) -> Vec<f64> {
         // A response that the others determine has no density of its own: it counts as if it were one of them.
         let sd = left.max(1e-8 * positive(variance)).sqrt();
         for (sum, residual) in sum.iter_mut().zip(&residual) {
-            *sum += Family::Gaussian.log_density(*residual, 0.0, sd);
+            *sum += Normal.log_density(*residual, sd);
         }
         earlier.push(residual);
     }

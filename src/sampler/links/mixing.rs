@@ -2,12 +2,17 @@
 
 use super::exactness::DOUBTING;
 use super::*;
+use crate::model::Family;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 /// theta at the truth: sigma = 0.3, sd(x'beta) = 3.2.
-pub(super) fn linked_file(n: usize, num_moved: usize, seed: u64) -> (FamilyLogLik, Permutation) {
+pub(super) fn linked_file(
+    n: usize,
+    num_moved: usize,
+    seed: u64,
+) -> (FamilyLogLik<Family>, Permutation) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let truth = Permutation::random_sparse(n, num_moved, &mut rng);
     let mut normal = || rng.sample::<f64, _>(StandardNormal);
@@ -24,7 +29,7 @@ pub(super) fn linked_file(n: usize, num_moved: usize, seed: u64) -> (FamilyLogLi
 fn mean_moved(
     update: &mut LinkKernel,
     start: &Permutation,
-    pair: &FamilyLogLik,
+    pair: &FamilyLogLik<Family>,
     prior: &Prior,
     steps: usize,
     kept: usize,
@@ -72,7 +77,7 @@ fn active_set_forgets_its_start_and_the_checkerboard_does_not() {
 fn share_unmoved(
     kernel: &mut ActiveSet,
     start: &Permutation,
-    pair: &FamilyLogLik,
+    pair: &FamilyLogLik<Family>,
     prior: &Prior,
     steps: usize,
 ) -> f64 {

@@ -41,7 +41,7 @@ pub use active_set::ActiveSet;
 pub use assignment::{Mode, ModeSearch};
 pub use checkerboard::{Checkerboard, Restart};
 pub use collapsed::Collapsed;
-pub use family::{Family, FamilyLogLik};
+pub use family::{FamilyLogLik, Normal, PairFamily};
 pub use marginal::Marginal;
 pub use pair::{DenseLogLik, Locations, PairLogLik};
 pub use permutation::{Permutation, PermutationError};

@@ -219,10 +219,12 @@ impl LinksGivenMoved {
 #[cfg(test)]
 mod tests {
     use super::super::exactness::{Enumeration, LIMIT, all_permutations, random_pairs};
-    use super::super::family::{Family, FamilyLogLik};
+    use super::super::family::FamilyLogLik;
+    use super::super::marginal::Marginal;
     use super::super::prior::PriorKind;
     use super::super::space::LinkFacts;
     use super::*;
+    use crate::model::Family;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -320,7 +322,7 @@ mod tests {
                 let mut rng = ChaCha8Rng::seed_from_u64(6);
                 let mut links = LinksGivenMoved::new(N);
                 links.kernel = ActiveSet::new(2.0);
-                let mut score = |pair: &FamilyLogLik| {
+                let mut score = |pair: &FamilyLogLik<Family>| {
                     exact.score(&exact.replicate(10_000, &mut rng, |pi, rng| {
                         links.links.assign(pi);
                         links.step(&state, pair, &prior, rng);
@@ -386,7 +388,7 @@ mod tests {
     fn moved_sets_are_those_of_the_row_mixture() {
         let pair = random_pairs(Family::Gaussian, N, 1.0, 7);
         let own: Vec<f64> = (0..N).map(|i| pair.log_density(i, i)).collect();
-        let marginal = Family::Gaussian.marginal().log_density(pair.response(), N);
+        let marginal = Marginal::Real.log_density(pair.response(), N);
         let mixture = RowMixture {
             own: &own,
             marginal: &marginal,

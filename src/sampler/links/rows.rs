@@ -240,8 +240,9 @@ impl SuspiciousGroups {
 
 #[cfg(test)]
 mod tests {
-    use super::super::family::{Family, FamilyLogLik};
+    use super::super::family::FamilyLogLik;
     use super::*;
+    use crate::model::Family;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 

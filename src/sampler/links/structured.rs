@@ -8,6 +8,7 @@ use super::exactness::{
     DOUBTING, Enumeration, InvertedBarker, LIMIT, WithoutRatio, dense, random_pairs,
 };
 use super::*;
+use crate::model::Family;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -113,7 +114,7 @@ fn kinds(space: &LinkSpace) -> Vec<PriorKind> {
 }
 
 /// (name, prior, pairs) of every space and prior.
-fn cases() -> impl Iterator<Item = (String, Prior, FamilyLogLik)> {
+fn cases() -> impl Iterator<Item = (String, Prior, FamilyLogLik<Family>)> {
     spaces()
         .into_iter()
         .enumerate()

@@ -14,10 +14,7 @@ pub enum SimulateError {
         design: &'static str,
     },
     #[error("{option} needs {other}; add it or remove {option}")]
-    NeedsOther {
-        option: &'static str,
-        other: &'static str,
-    },
+    NeedsOther { option: String, other: String },
     #[error("this design needs {what}")]
     Needs { what: &'static str },
     #[error("--r2 and --sigma both set the scale of the errors; remove one of them")]
@@ -28,7 +25,7 @@ pub enum SimulateError {
     LargeMeans { largest: f64 },
     #[error("{option} is {value}; {rule}")]
     OutOfRange {
-        option: &'static str,
+        option: String,
         value: f64,
         rule: &'static str,
     },

@@ -12,7 +12,7 @@ const TRIES: usize = 1000;
 pub(super) fn count(fraction: f64, num_rows: usize) -> Result<usize, SimulateError> {
     if !(0.0..=1.0).contains(&fraction) {
         return Err(SimulateError::OutOfRange {
-            option: "--mislinked",
+            option: "--mislinked".into(),
             value: fraction,
             rule: "it is a fraction, from 0 to 1",
         });

@@ -19,16 +19,18 @@ mod tests;
 use ndarray::{Array2, s};
 use rand_distr::{Distribution, StandardNormal};
 
-pub use design::{Design, Errors, Links};
+pub(crate) use design::model_of;
+pub use design::{Design, Links};
 pub use error::SimulateError;
 pub use file::{Mislinked, Source, mislink_file};
 pub use planted::{Planted, Planting};
-pub(crate) use settings::needed;
-pub use settings::{DEFAULT_MISLINKED, DesignName, ErrorsName, Kind, Settings};
+pub use settings::{DEFAULT_MISLINKED, DesignName, Kind, Settings};
+pub(crate) use settings::{errors_name, needed};
 pub use truth::Truth;
 pub use write::{config_text, write_files};
 
 use crate::data::{Blocks, Dataset, INTERCEPT};
+use crate::model::Family;
 
 /// Chains have the streams from 1, so data and chains of one seed never share a number.
 const STREAM: usize = 0;
@@ -63,12 +65,12 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
         .map(|row| design.intercept.unwrap_or(0.0) + design.beta * row.sum())
         .collect();
     let largest = linear.iter().copied().fold(f64::MIN, f64::max);
-    if design.errors.has_log_link() && largest > LARGEST_LOG_MEAN {
+    if design.has_log_link() && largest > LARGEST_LOG_MEAN {
         return Err(SimulateError::LargeMeans { largest });
     }
     let responses = linear.iter();
     let mut right_y: Vec<f64> = responses
-        .map(|&linear| design.errors.respond(linear, design.sigma, &mut rng))
+        .map(|&linear| design.errors.at(linear, design.sigma).draw(&mut rng))
         .collect();
     let blocks = match design.links {
         Links::Blocks { num_blocks, .. } => Some(even_blocks(design.num_rows, num_blocks)),
@@ -110,11 +112,11 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
         beta.insert(0, intercept);
         coefficients.insert(0, INTERCEPT.into());
     }
-    let sigma = design.errors.is_additive().then_some(design.sigma);
+    let sigma = design.errors.facts().is_additive.then_some(design.sigma);
     let mut truth = Truth::new(coefficients, beta, sigma, pi, copied);
     match design.errors {
-        Errors::NegativeBinomial { phi } => truth.phi = Some(phi),
-        Errors::Gamma { shape } => truth.shape = Some(shape),
+        Family::NegativeBinomial { phi } => truth.phi = Some(phi),
+        Family::Gamma { shape } => truth.shape = Some(shape),
         _ => {}
     }
     Ok(Simulated {

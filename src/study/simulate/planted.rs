@@ -38,7 +38,7 @@ impl Planting {
     pub fn plant(&self, unharmed: &Dataset, seed: u64) -> Result<Planted, SimulateError> {
         if !(0.0..=1.0).contains(&self.checked_share) {
             return Err(SimulateError::OutOfRange {
-                option: "--safe",
+                option: "--safe".into(),
                 value: self.checked_share,
                 rule: "it is a share of the rows, from 0 to 1",
             });

@@ -1,9 +1,13 @@
 //! A regression to simulate, as a person names it: on the command line of `simulate`, or in the `data` of a study.
 
+use std::sync::LazyLock;
+
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 use serde::{Deserialize, Serialize};
 
-use super::{Design, Errors, Links, SimulateError};
+use super::{Design, Links, SimulateError};
+use crate::model::Family;
 
 /// Keys of a study's `data`, and options of `simulate`; what is left out has the default of its design.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,8 +31,9 @@ pub struct Settings {
     /// Instead of sigma: the share of the variance of right responses that the predictors explain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub r2: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub errors: Option<ErrorsName>,
+    /// The family of the responses, with the default of its parameter.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "errors_name")]
+    pub errors: Option<Family>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tau: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,22 +59,49 @@ pub enum DesignName {
     General,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[value(rename_all = "snake_case")]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorsName {
-    Normal,
-    /// Asymmetric Laplace, as in quantile regression
-    Ald,
-    StudentT,
-    /// Counts, with a log link
-    Poisson,
-    /// 0 or 1, with a logit link
-    Logistic,
-    /// Counts with more spread, with a log link
-    NegativeBinomial,
-    /// Positive amounts, with a log link
-    Gamma,
+/// The families that can be simulated.
+static SIMULATED: LazyLock<Vec<Family>> = LazyLock::new(|| {
+    let all = Family::ALL.into_iter();
+    all.filter(|family| family.errors_name().is_some())
+        .collect()
+});
+
+/// The values of `--errors`.
+impl ValueEnum for Family {
+    fn value_variants<'a>() -> &'a [Family] {
+        &SIMULATED
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = self.facts().errors?;
+        let value = PossibleValue::new(name);
+        Some(match help {
+            "" => value,
+            help => value.help(help),
+        })
+    }
+}
+
+/// A family in a study, as `--errors` names it.
+pub(crate) mod errors_name {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::model::Family;
+
+    pub fn serialize<S: Serializer>(
+        family: &Option<Family>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        family.and_then(Family::errors_name).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Family>, D::Error> {
+        let name = Option::<String>::deserialize(deserializer)?;
+        let named = name.map(|name| Family::from_name(&name, Family::errors_name));
+        named.transpose()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -131,36 +163,29 @@ impl Settings {
                 ..design
             };
         }
-        design.errors = match self.errors.unwrap_or(ErrorsName::Normal) {
-            ErrorsName::Normal => Errors::Normal,
-            ErrorsName::Ald => Errors::AsymmetricLaplace {
-                tau: self.tau.unwrap_or(0.5),
-            },
-            ErrorsName::StudentT => Errors::StudentT {
-                nu: self.nu.unwrap_or(4.0),
-            },
-            ErrorsName::Poisson => Errors::Poisson,
-            ErrorsName::Logistic => Errors::Logistic,
-            ErrorsName::NegativeBinomial => Errors::NegativeBinomial {
-                phi: self.phi.unwrap_or(5.0),
-            },
-            ErrorsName::Gamma => Errors::Gamma {
-                shape: self.shape.unwrap_or(5.0),
-            },
-        };
+        design.errors = self.errors.unwrap_or(Family::Gaussian);
+        if let Some(parameter) = design.errors.facts().parameter {
+            let value = self.parameter(parameter.name).unwrap_or(parameter.value);
+            design.errors = design.errors.with_parameter(value);
+        }
         // A log or log odds of the mean must stay small; with a beta of 1 these are the standard deviations of x'beta.
         let spread = match design.errors {
-            Errors::Logistic => Some(3.0),
-            errors => errors.has_log_link().then_some(1.0),
+            Family::Logistic => Some(3.0),
+            _ => design.has_log_link().then_some(1.0),
         };
         if let Some(spread) = spread {
             design.x_scale = spread / (design.num_predictors.max(1) as f64).sqrt();
         }
         design.x_scale = self.x_scale.unwrap_or(design.x_scale);
-        if self.sigma.is_some() && !design.errors.is_additive() {
+        if self.sigma.is_some() && !design.errors.facts().is_additive {
+            let additive = Family::ALL
+                .iter()
+                .filter(|family| family.facts().is_additive);
+            let names: Vec<&str> = additive.filter_map(|family| family.errors_name()).collect();
+            let (last, others) = names.split_last().expect("normal is one");
             return Err(SimulateError::NeedsOther {
-                option: "--sigma",
-                other: "--errors normal, ald or student_t",
+                option: "--sigma".into(),
+                other: format!("--errors {} or {last}", others.join(", ")),
             });
         }
         design.sigma = match self.r2 {
@@ -168,6 +193,17 @@ impl Settings {
             Some(r2) => sigma_for(r2, &design)?,
         };
         Ok(design)
+    }
+
+    /// The value of a family's parameter, where it is given.
+    fn parameter(&self, name: &str) -> Option<f64> {
+        match name {
+            "tau" => self.tau,
+            "nu" => self.nu,
+            "phi" => self.phi,
+            "shape" => self.shape,
+            _ => None,
+        }
     }
 
     /// An option that a design would ignore is a mistake.
@@ -188,36 +224,23 @@ impl Settings {
                 design: "paper",
             });
         }
-        let needs = [
-            (self.tau.is_some(), ErrorsName::Ald, "--tau", "--errors ald"),
-            (
-                self.nu.is_some(),
-                ErrorsName::StudentT,
-                "--nu",
-                "--errors student_t",
-            ),
-            (
-                self.phi.is_some(),
-                ErrorsName::NegativeBinomial,
-                "--phi",
-                "--errors negative_binomial",
-            ),
-            (
-                self.shape.is_some(),
-                ErrorsName::Gamma,
-                "--shape",
-                "--errors gamma",
-            ),
-        ];
-        for (given, errors, option, other) in needs {
-            if given && self.errors != Some(errors) {
-                return Err(SimulateError::NeedsOther { option, other });
+        for family in Family::ALL {
+            let Some((errors, parameter)) = family.errors_name().zip(family.facts().parameter)
+            else {
+                continue;
+            };
+            let is_other = self.errors.map(Family::errors_name) != Some(Some(errors));
+            if self.parameter(parameter.name).is_some() && is_other {
+                return Err(SimulateError::NeedsOther {
+                    option: format!("--{}", parameter.name),
+                    other: format!("--errors {errors}"),
+                });
             }
         }
         if self.blocks.is_some() && self.kind != Some(Kind::Blocks) {
             return Err(SimulateError::NeedsOther {
-                option: "--blocks",
-                other: "--kind blocks",
+                option: "--blocks".into(),
+                other: "--kind blocks".into(),
             });
         }
         if self.r2.is_some() && self.sigma.is_some() {
@@ -231,15 +254,15 @@ impl Settings {
 fn sigma_for(r2: f64, design: &Design) -> Result<f64, SimulateError> {
     if !(r2 > 0.0 && r2 <= 1.0) {
         return Err(SimulateError::OutOfRange {
-            option: "--r2",
+            option: "--r2".into(),
             value: r2,
             rule: "it must be above 0 and at most 1",
         });
     }
-    if design.errors != Errors::Normal {
+    if design.errors != Family::Gaussian {
         return Err(SimulateError::NeedsOther {
-            option: "--r2",
-            other: "--errors normal",
+            option: "--r2".into(),
+            other: "--errors normal".into(),
         });
     }
     let explained = (design.num_predictors as f64).sqrt() * design.x_scale * design.beta.abs();

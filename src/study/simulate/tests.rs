@@ -6,7 +6,6 @@ use super::*;
 use crate::baseline::least_squares;
 use crate::config;
 use crate::data;
-use crate::model::stan::shipped_names;
 
 fn general(links: Links) -> Design {
     Design {
@@ -16,7 +15,7 @@ fn general(links: Links) -> Design {
         beta: 0.7,
         intercept: Some(-1.5),
         sigma: 0.0,
-        errors: Errors::Normal,
+        errors: Family::Gaussian,
         links,
     }
 }
@@ -118,19 +117,20 @@ fn the_files_read_back_as_they_were_simulated() {
     };
     for (design, model) in [
         (Design::paper(100), "linear"),
-        (with_errors(Errors::Normal), "linear"),
+        (with_errors(Family::Gaussian), "linear"),
         (
-            with_errors(Errors::AsymmetricLaplace { tau: 0.25 }),
+            with_errors(Family::AsymmetricLaplace { tau: 0.25 }),
             "quantile",
         ),
-        (with_errors(Errors::StudentT { nu: 3.0 }), "student_t"),
-        (with_errors(Errors::Poisson), "poisson"),
-        (with_errors(Errors::Logistic), "logistic"),
+        (with_errors(Family::StudentT { nu: 3.0 }), "student_t"),
+        (with_errors(Family::Poisson), "poisson"),
+        (with_errors(Family::Logistic), "logistic"),
         (
-            with_errors(Errors::NegativeBinomial { phi: 2.0 }),
+            with_errors(Family::NegativeBinomial { phi: 2.0 }),
             "negative_binomial",
         ),
-        (with_errors(Errors::Gamma { shape: 2.0 }), "gamma"),
+        (with_errors(Family::Gamma { shape: 2.0 }), "gamma"),
+        (with_errors(Family::LogNormal), "log_normal"),
     ] {
         let simulated = simulate(&design, 3).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -143,13 +143,12 @@ fn the_files_read_back_as_they_were_simulated() {
         assert!(matches!(write(false), Err(SimulateError::Exists { .. })));
         write(true).unwrap();
 
-        let config =
-            config::load(&folder.path().join("config.json"), &[], &shipped_names()).unwrap();
+        let config = config::load(&folder.path().join("config.json"), &[]).unwrap();
         assert_eq!(
             config.model.stan,
             config::ModelSource::Shipped(model.into())
         );
-        assert_eq!(config.model.family(), design.model().1);
+        assert_eq!(config.model.family().as_typed(), design.model().1);
         assert_eq!(config.output, folder.path().join("fit"));
         assert_eq!(data::read(&config.data).unwrap(), simulated.dataset());
         let text = std::fs::read_to_string(folder.path().join("truth.json")).unwrap();
@@ -183,7 +182,7 @@ fn designs_that_cannot_be_are_sentences() {
         ),
         (
             Design {
-                errors: Errors::AsymmetricLaplace { tau: 1.0 },
+                errors: Family::AsymmetricLaplace { tau: 1.0 },
                 ..random.clone()
             },
             "--tau is 1; it must be between 0 and 1, both excluded",
@@ -282,7 +281,7 @@ fn safe_rows_stay_and_rows_with_gaps_are_left_out() {
         config.replace("data.csv", "f.csv"),
     )
     .unwrap();
-    let config = config::load(&folder.path().join("config.json"), &[], &shipped_names()).unwrap();
+    let config = config::load(&folder.path().join("config.json"), &[]).unwrap();
     let wrong = data::read(&config.data).unwrap();
     assert_eq!(wrong.row_numbers, (1..=36).collect::<Vec<_>>());
     assert_eq!(wrong.x, right.x);
@@ -312,15 +311,22 @@ fn the_shipped_simulations_are_what_their_commands_make() {
         std::fs::read_to_string(path).unwrap()
     };
     for (errors, name, intercept, seed) in [
-        (ErrorsName::Poisson, "poisson", 2.0, 1),
-        (ErrorsName::Logistic, "logistic", 0.0, 2),
-        (ErrorsName::NegativeBinomial, "negative_binomial", 2.0, 3),
-        (ErrorsName::Gamma, "gamma", 1.0, 4),
+        (Family::Poisson, "poisson", 2.0, 1),
+        (Family::Logistic, "logistic", 0.0, 2),
+        (
+            Family::NegativeBinomial { phi: 5.0 },
+            "negative_binomial",
+            2.0,
+            3,
+        ),
+        (Family::Gamma { shape: 5.0 }, "gamma", 1.0, 4),
+        (Family::LogNormal, "log_normal", 1.0, 5),
     ] {
         let settings = Settings {
             predictors: Some(2),
             intercept: Some(intercept),
             errors: Some(errors),
+            sigma: errors.facts().is_additive.then_some(0.5),
             mislinked: Some(0.2),
             ..Settings::new(DesignName::General, 250)
         };
@@ -340,7 +346,7 @@ fn what_does_not_fit_a_law_is_refused() {
     };
     let counts = Settings {
         predictors: Some(3),
-        errors: Some(ErrorsName::Poisson),
+        errors: Some(Family::Poisson),
         ..Settings::new(DesignName::General, 100)
     };
     let with_sigma = Settings {
@@ -349,7 +355,7 @@ fn what_does_not_fit_a_law_is_refused() {
     };
     assert_eq!(
         sentence(with_sigma),
-        "--sigma needs --errors normal, ald or student_t; add it or remove --sigma"
+        "--sigma needs --errors normal, ald, student_t or log_normal; add it or remove --sigma"
     );
     let with_phi = Settings {
         phi: Some(1.0),
@@ -367,7 +373,7 @@ fn what_does_not_fit_a_law_is_refused() {
     assert!(found.contains("choose a smaller --x-scale"), "{found}");
     let shapeless = Settings {
         predictors: Some(3),
-        errors: Some(ErrorsName::Gamma),
+        errors: Some(Family::Gamma { shape: 5.0 }),
         shape: Some(0.0),
         ..Settings::new(DesignName::General, 100)
     };

@@ -1,17 +1,18 @@
 //! Modes against brute force, sorting and the full problem.
 
 use super::super::exactness::{all_permutations, random_pairs};
-use super::super::family::{Family, FamilyLogLik};
+use super::super::family::FamilyLogLik;
 use super::super::prior::PriorKind;
 use super::super::rate_prior::RatePrior;
 use super::super::space::LinkSpace;
 use super::*;
+use crate::model::Family;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 /// A linked file with `num_moved` mislinks: responses, fitted values and the true permutation.
-fn linked_file(n: usize, num_moved: usize, seed: u64) -> (FamilyLogLik, Permutation) {
+fn linked_file(n: usize, num_moved: usize, seed: u64) -> (FamilyLogLik<Family>, Permutation) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let truth = Permutation::random_sparse(n, num_moved, &mut rng);
     let fitted: Vec<f64> = (0..n)

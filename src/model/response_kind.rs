@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Family, Model, ModelSource};
+use crate::sampler::links::Marginal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -14,27 +14,8 @@ pub enum ResponseKind {
     Count,
     /// 0 or 1, with log odds x'beta of a 1.
     ZeroOne,
-    /// Above 0, with mean exp(x'beta).
+    /// Above 0, with mean, or median, exp(x'beta).
     Positive,
-}
-
-impl Model {
-    /// As typed, or as the shipped program says, or else the family; of a program that says it all itself nothing is known.
-    pub fn response_kind(&self) -> ResponseKind {
-        if let Some(kind) = self.outcome {
-            return kind;
-        }
-        let shipped = match &self.stan {
-            ModelSource::Shipped(name) => name.as_str(),
-            ModelSource::File(_) => "",
-        };
-        match (shipped, self.family()) {
-            ("poisson" | "negative_binomial", _) | (_, Family::Poisson) => ResponseKind::Count,
-            ("logistic", _) | (_, Family::Logistic) => ResponseKind::ZeroOne,
-            ("gamma", _) => ResponseKind::Positive,
-            _ => ResponseKind::Real,
-        }
-    }
 }
 
 impl ResponseKind {
@@ -57,6 +38,16 @@ impl ResponseKind {
         }
     }
 
+    /// The law of a response of which nothing is known but the file.
+    pub fn marginal(self) -> Marginal {
+        match self {
+            ResponseKind::Real => Marginal::Real,
+            ResponseKind::Count => Marginal::Count,
+            ResponseKind::ZeroOne => Marginal::ZeroOne,
+            ResponseKind::Positive => Marginal::Positive,
+        }
+    }
+
     /// The mean of a response whose x'beta is `linear`.
     pub fn mean(self, linear: f64) -> f64 {
         match self {
@@ -70,7 +61,6 @@ impl ResponseKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Priors;
 
     #[test]
     fn each_kind_allows_its_own_values() {
@@ -89,33 +79,5 @@ mod tests {
             allowed(ResponseKind::Positive),
             [false, false, true, true, true]
         );
-    }
-
-    #[test]
-    fn the_program_says_the_kind_and_else_the_family() {
-        let kind = |stan: ModelSource, family: Option<Family>| {
-            let model = Model {
-                stan,
-                response: "y".into(),
-                family,
-                priors: Priors::Scaled,
-                outcome: None,
-                data: serde_json::Map::new(),
-            };
-            let typed = Model {
-                outcome: Some(ResponseKind::Positive),
-                ..model.clone()
-            };
-            assert_eq!(typed.response_kind(), ResponseKind::Positive);
-            model.response_kind()
-        };
-        let shipped = |name: &str| ModelSource::Shipped(name.into());
-        let own = || ModelSource::File("own.stan".into());
-        assert_eq!(kind(shipped("linear"), None), ResponseKind::Real);
-        assert_eq!(kind(shipped("gamma"), None), ResponseKind::Positive);
-        let by_log_lik = kind(shipped("poisson"), Some(Family::Stan));
-        assert_eq!(by_log_lik, ResponseKind::Count);
-        assert_eq!(kind(own(), Some(Family::Logistic)), ResponseKind::ZeroOne);
-        assert_eq!(kind(own(), Some(Family::Stan)), ResponseKind::Real);
     }
 }
