@@ -11,7 +11,6 @@ pub mod data;
 pub mod fit;
 pub mod model;
 pub mod numerics;
-pub mod plot;
 pub mod posterior;
 pub mod priors;
 pub mod report;
@@ -19,3 +18,5 @@ pub mod sampler;
 pub mod study;
 pub mod text;
 pub mod trust;
+
+pub use unshuffle_plot as plot;
