@@ -7,9 +7,10 @@ mod marks;
 mod paper;
 mod quickstart;
 mod real;
+mod rooms;
 mod support;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand};
 
@@ -59,6 +60,8 @@ enum Page {
     Families,
     /// docs/quickstart.svg, from the fit of `make demo`
     Quickstart,
+    /// docs/rooms.svg: which room of src/ uses which other
+    Rooms,
     /// A figure with every mark of crates/plot, to standard output
     Marks {
         /// An HTML page of figures of several sizes, which state their style once
@@ -75,6 +78,7 @@ fn main() -> anyhow::Result<()> {
         Page::Engel { fit } => engel::run(fit)?,
         Page::Families => families::print()?,
         Page::Quickstart => quickstart::draw()?,
+        Page::Rooms => rooms::draw(Path::new("src"), Path::new("docs/rooms.svg"))?,
         Page::Marks { page } => marks::print(page),
     }
     Ok(())
