@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::tokens::{Token, tokens, without_tests};
+use super::tokens::{Placed, Token, tokens, without_tests};
 
 /// The rooms in the order of their storeys: a room may use only rooms before it. `sampler` and `model` stand for what is
 /// in these folders outside the rooms named before.
@@ -78,7 +78,7 @@ impl Graph {
     }
 
     /// The arrows of one file, by its path inside src.
-    pub fn add(&mut self, file: &Path, tokens: &[(usize, Token)]) {
+    pub fn add(&mut self, file: &Path, tokens: &[Placed]) {
         let module = module_of(file);
         if module.is_empty() {
             return; // lib.rs and main.rs stand outside the house.
@@ -145,10 +145,7 @@ fn room_of(path: &[String]) -> Option<usize> {
 }
 
 /// Where a path that begins here starts from (`crate::`, `super::` once or more, `unshuffle_plot::`), and the tokens behind.
-fn base<'t>(
-    tokens: &'t [(usize, Token)],
-    module: &[String],
-) -> Option<(Vec<String>, &'t [(usize, Token)])> {
+fn base<'t>(tokens: &'t [Placed], module: &[String]) -> Option<(Vec<String>, &'t [Placed])> {
     let named = |k: usize, name: &str| {
         let is_name = matches!(tokens.get(k), Some((_, Token::Name(found))) if found == name);
         is_name && matches!(tokens.get(k + 1), Some((_, Token::Colons)))
@@ -168,14 +165,14 @@ fn base<'t>(
 }
 
 /// The paths of a use tree, or the one path of an expression, as names from the crate's root.
-fn paths(start: Vec<String>, tokens: &[(usize, Token)]) -> Vec<Vec<String>> {
+fn paths(start: Vec<String>, tokens: &[Placed]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     tree(start, tokens, &mut found);
     found
 }
 
 /// Reads one tree; returns how many tokens it has.
-fn tree(mut path: Vec<String>, tokens: &[(usize, Token)], found: &mut Vec<Vec<String>>) -> usize {
+fn tree(mut path: Vec<String>, tokens: &[Placed], found: &mut Vec<Vec<String>>) -> usize {
     let mut k = 0;
     loop {
         match tokens.get(k).map(|(_, token)| token) {

@@ -7,8 +7,11 @@ pub enum Token {
     Mark(char),
 }
 
-/// The tokens with their lines.
-pub fn tokens(text: &str) -> Vec<(usize, Token)> {
+/// A token with its line.
+pub type Placed = (usize, Token);
+
+/// The tokens of a source file.
+pub fn tokens(text: &str) -> Vec<Placed> {
     let bytes: Vec<char> = text.chars().collect();
     let (mut found, mut line, mut k) = (Vec::new(), 1, 0);
     while k < bytes.len() {
@@ -100,7 +103,7 @@ fn raw_text_end(text: &[char], from: usize) -> Option<usize> {
 }
 
 /// The tokens without items under `#[cfg(test)]`, and the names of the modules in other files among these items.
-pub fn without_tests(tokens: Vec<(usize, Token)>) -> (Vec<(usize, Token)>, Vec<String>) {
+pub fn without_tests(tokens: Vec<Placed>) -> (Vec<Placed>, Vec<String>) {
     let only: Vec<&Token> = tokens.iter().map(|(_, token)| token).collect();
     let name = |text: &str| Token::Name(text.into());
     let attribute = [
