@@ -5,7 +5,7 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{ChiSquared, Distribution};
-use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Sampling};
+use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
 use unshuffle::sampler::hmc::{EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State};
 
 /// y ~ Normal(mean, variance) with a flat prior: the density of the mean given the variance.
@@ -37,7 +37,7 @@ fn main() -> Result<(), EvalError> {
         num_warmup,
         target_accept: 0.8,
         metric: MetricKind::Diagonal,
-        sampling: Sampling::Nuts,
+        trajectory: Trajectory::Nuts,
     };
     let mut adaptation = Adaptation::start(settings, &mut kernel, &mut target, &state, &mut rng)?;
     let chi_squared = ChiSquared::new(6.0).expect("six responses");
