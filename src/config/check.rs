@@ -86,11 +86,19 @@ impl Check<'_> {
         self.that(range.contains(value), &path, value, range.rule())
     }
 
+    /// The power of the likelihood, by whichever of its two names it was given.
     pub(super) fn temperature(
         &self,
-        path: &str,
-        temperature: Temperature,
-    ) -> Result<(), ConfigError> {
+        temperature: Option<Temperature>,
+        likelihood_power: Option<Temperature>,
+    ) -> Result<Temperature, ConfigError> {
+        let is_once = temperature.is_none() || likelihood_power.is_none();
+        let rule = "it is another name of `temperature`, which is given too; remove one of the two";
+        self.that(is_once, "likelihood_power", "given", rule)?;
+        let (path, temperature) = match likelihood_power {
+            Some(power) => ("likelihood_power", power),
+            None => ("temperature", temperature.unwrap_or_default()),
+        };
         let same = temperature.stan == temperature.permutation;
         for (step, alpha) in [
             ("stan", temperature.stan),
@@ -106,7 +114,7 @@ impl Check<'_> {
                 self.that(inside, &path, value, "it must be above 0 and at most 1")?;
             }
         }
-        Ok(())
+        Ok(temperature)
     }
 
     /// The prior as typed, or else the one that the data call for.

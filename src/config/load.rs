@@ -128,7 +128,7 @@ mod tests {
             (
                 "seed=1",
                 "unknown key `seed`; the keys here are `name`, `model`, `data`, `temperature`, \
-                 `permutation`, `sampler` and `output`",
+                 `likelihood_power`, `permutation`, `sampler` and `output`",
             ),
             (
                 r#"model.family={"name":"student_t","mu":4}"#,
@@ -448,6 +448,7 @@ mod tests {
             "match_probability",
             "candidates",
             "temperature",
+            "likelihood_power",
             "permutation",
             "prior",
             "a",

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::model::stan::shipped_names;
@@ -30,8 +30,13 @@ pub(super) struct RawConfig {
     /// The linked data and the columns to use.
     pub(super) data: Data,
     /// Power of the likelihood: a number in (0, 1], "1/n", or one for each step; 1 is the usual posterior.
-    #[serde(default)]
-    pub(super) temperature: Temperature,
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Temperature", extend("default" = 1.0))]
+    pub(super) temperature: Option<Temperature>,
+    /// Another name of `temperature`.
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "Temperature", extend("default" = 1.0))]
+    pub(super) likelihood_power: Option<Temperature>,
     /// What is assumed of wrong links, and how they are sampled.
     #[serde(default)]
     pub(super) permutation: RawPermutation,
@@ -43,6 +48,11 @@ pub(super) struct RawConfig {
     /// Written by unshuffle into the config saved with the results; ignored when read.
     #[serde(rename = "versions")]
     pub(super) _versions: Option<Map<String, Value>>,
+}
+
+/// A key that is there has a value: null is none.
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Temperature>, D::Error> {
+    Temperature::deserialize(deserializer).map(Some)
 }
 
 /// The Stan program and how it is used.

@@ -126,7 +126,7 @@ impl Config {
         if let Some(family) = &raw.model.family {
             check.family(family)?;
         }
-        check.temperature("temperature", raw.temperature)?;
+        let temperature = check.temperature(raw.temperature, raw.likelihood_power)?;
         let update = raw.permutation.update;
         let prior = check.prior(raw.permutation.prior, &raw.data)?;
         check.update(update)?;
@@ -163,7 +163,7 @@ impl Config {
                 data: raw.model.data,
             },
             data,
-            temperature: raw.temperature,
+            temperature,
             permutation: Permutation {
                 prior,
                 update,
@@ -401,6 +401,25 @@ mod tests {
             "/project/wages.json: `permutation.prior.name` is \"beta_binomial\"; where `data.match_probability` is given the prior is \
              `match_probability`, so remove one of the two"
         );
+    }
+
+    #[test]
+    fn likelihood_power_is_another_name_of_temperature() {
+        let config = resolved(&minimal(), &["likelihood_power=0.5"]).unwrap();
+        assert_eq!(config, resolved(&minimal(), &["temperature=0.5"]).unwrap());
+        for (settings, sentence) in [
+            (
+                ["likelihood_power=0.5", "temperature=0.5"].as_slice(),
+                "`likelihood_power` is given; it is another name of `temperature`, which is given too; remove one of the two",
+            ),
+            (
+                &["likelihood_power=2"],
+                "`likelihood_power` is 2; it must be above 0 and at most 1",
+            ),
+        ] {
+            let error = resolved(&minimal(), settings).unwrap_err().to_string();
+            assert!(error.contains(sentence), "{error}");
+        }
     }
 
     #[test]

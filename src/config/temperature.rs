@@ -1,4 +1,4 @@
-//! The temperature α of the likelihood, for the Stan step and for the permutation step.
+//! The power α of the likelihood (`temperature`, or `likelihood_power`), for the Stan step and for the permutation step.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 const ONE_OVER_N: &str = "1/n";
 
-/// One temperature: a number, or one over the number of rows, which is known only once the data are read.
+/// One power of the likelihood: a number, or one over the number of rows, which is known only once the data are read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Alpha {
     Fixed(f64),
@@ -26,7 +26,7 @@ impl Alpha {
     }
 }
 
-/// The temperatures of the two steps.
+/// The powers of the likelihood in the two steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Temperature {
     pub stan: Alpha,

@@ -12,8 +12,8 @@ use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind, read_
 use crate::data::{self, Candidate, DataError, Dataset, files_sha256, stan_json};
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
-    ModelError, Outputs, Pairs, Parameter, Source, StanModel, Standardised, TwoTemperatures,
-    check_agreement, check_weights,
+    ModelError, Outputs, Pairs, Parameter, ResponseShape, Source, StanModel, Standardised,
+    TwoTemperatures, check_agreement, check_weights,
 };
 use crate::numerics::Spread;
 use crate::numerics::rng::{self, DrawSeeds};
@@ -136,9 +136,13 @@ impl Program {
         if let Init::File(file) = &config.sampler.init {
             config.sampler.init = Init::Values(read_init(file)?);
         }
+        let shape = ResponseShape {
+            rows: data.num_rows(),
+            columns: data.response_names.as_ref().map(Vec::len),
+        };
         if let Some(dimensions) = self.dimensions {
             let response = &config.model.response;
-            StanModel::check_dimensions(dimensions, &self.label, response, &data)?;
+            StanModel::check_dimensions(dimensions, &self.label, response, shape)?;
         }
         let mut entries = with_family_parameters(&config.model.data, config.model.family());
         self.add_priors(&mut entries, &config, &data);
@@ -157,7 +161,7 @@ impl Program {
                 &self.label,
                 &json,
                 response,
-                &data,
+                shape,
                 seed,
             )?;
             match has_weights {
@@ -230,9 +234,10 @@ fn coordinates(
         }
         false => vec![1.0; 1 + data.further_responses.len()],
     };
+    let (x, has_intercept) = (data.x.view(), data.has_intercept());
     match config.sampler.standardise {
-        Some(true) => Standardised::new(model, data, &units).map(Some),
-        None => Standardised::if_possible(model, data, &units),
+        Some(true) => Standardised::new(model, x, has_intercept, &units).map(Some),
+        None => Standardised::if_possible(model, x, has_intercept, &units),
         Some(false) => Ok(None),
     }
 }

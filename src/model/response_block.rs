@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-use crate::data::Dataset;
 use crate::model::stan::ProgramInfo;
 
 /// How the latent response is declared: `vector[N] y`, or `matrix[N, K] y` where the config has a list of K responses.
@@ -42,15 +41,6 @@ impl From<usize> for ResponseShape {
         ResponseShape {
             rows,
             columns: None,
-        }
-    }
-}
-
-impl From<&Dataset> for ResponseShape {
-    fn from(data: &Dataset) -> Self {
-        ResponseShape {
-            rows: data.num_rows(),
-            columns: data.response_names.as_ref().map(Vec::len),
         }
     }
 }

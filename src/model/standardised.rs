@@ -5,7 +5,6 @@ use std::ops::Range;
 use ndarray::{Array2, ArrayView2};
 
 use super::{ModelError, StanModel};
-use crate::data::Dataset;
 use crate::numerics::Spread;
 
 /// theta = A z, which differs from z in the block `beta` alone, response by response: beta_j = u z_j / s_j, and the intercept
@@ -22,34 +21,40 @@ pub struct Standardised {
 }
 
 impl Standardised {
-    /// With one unit for each response, 1 where `beta` is not on its scale.
+    /// With one unit for each response, 1 where `beta` is not on its scale. An intercept is the first column of `x`.
     pub fn new(
         model: &StanModel,
-        data: &Dataset,
+        x: ArrayView2<f64>,
+        has_intercept: bool,
         units: &[f64],
     ) -> Result<Standardised, ModelError> {
-        let num_columns = data.x.ncols();
-        Standardised::if_possible(model, data, units)?.ok_or_else(|| ModelError::NotStandardised {
+        let possible = Standardised::if_possible(model, x, has_intercept, units)?;
+        possible.ok_or_else(|| ModelError::NotStandardised {
             label: model.label().to_string(),
-            num_columns,
+            num_columns: x.ncols(),
         })
     }
 
     /// None for a program that has no unconstrained `beta` with one value for each predictor and response.
     pub fn if_possible(
         model: &StanModel,
-        data: &Dataset,
+        x: ArrayView2<f64>,
+        has_intercept: bool,
         units: &[f64],
     ) -> Result<Option<Standardised>, ModelError> {
-        let num_wanted = data.x.ncols() * units.len();
+        let num_wanted = x.ncols() * units.len();
         let beta = model.plain_block("beta")?;
         let beta = beta.filter(|block| block.len() == num_wanted && num_wanted > 0);
-        Ok(beta.map(|beta| Standardised::of_columns(beta, data, units)))
+        Ok(beta.map(|beta| Standardised::of_columns(beta, x, has_intercept, units)))
     }
 
-    fn of_columns(beta: Range<usize>, data: &Dataset, units: &[f64]) -> Standardised {
-        let has_intercept = data.has_intercept();
-        let columns = data.x.columns().into_iter().enumerate();
+    fn of_columns(
+        beta: Range<usize>,
+        x: ArrayView2<f64>,
+        has_intercept: bool,
+        units: &[f64],
+    ) -> Standardised {
+        let columns = x.columns().into_iter().enumerate();
         let spreads: Vec<Spread> = columns
             .map(|(j, column)| {
                 let values = column.iter().copied();
@@ -136,7 +141,6 @@ impl Standardised {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::INTERCEPT;
 
     /// Columns far from zero and of different scale; theta has one more entry on either side of beta.
     fn standardised(intercept: bool) -> Standardised {
@@ -146,9 +150,7 @@ mod tests {
         };
         let first = usize::from(!intercept);
         let x = Array2::from_shape_fn((30, 3 - first), |(i, j)| columns(i)[j + first]);
-        let names = [INTERCEPT, "large", "small"].map(String::from);
-        let data = Dataset::new(names[first..].to_vec(), x, vec![0.0; 30]);
-        Standardised::of_columns(1..4 - first, &data, &[2.5])
+        Standardised::of_columns(1..4 - first, x.view(), intercept, &[2.5])
     }
 
     /// A parabola of theta, for which central differences are exact, and its gradient.

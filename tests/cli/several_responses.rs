@@ -42,7 +42,7 @@ fn the_households_are_as_made_here() {
 }
 
 #[test]
-fn the_mislinked_households_are_as_the_readme_says() {
+fn the_mislinked_households_are_as_the_page_on_models_says() {
     let project = Project::new(&[]);
     let from = configs("data/households.csv").display().to_string();
     let formula = "cbind(log_food, log_rent) ~ log_income";

@@ -63,7 +63,8 @@ fn the_density_is_the_same_at_mapped_points_and_its_gradient_is_that_of_the_coor
     let project = badly_scaled(&[]);
     let prepared = prepare(project.config(), &compiler()).unwrap();
     let (model, data) = (&prepared.model, &prepared.data);
-    let coordinates = Standardised::new(model, data, &[1.0]).unwrap();
+    let coordinates =
+        Standardised::new(model, data.x.view(), data.has_intercept(), &[1.0]).unwrap();
     let mut plain = ThetaGivenPi::new(model, &data.response);
     let mut standard = ThetaGivenPi::new(model, &data.response).in_coordinates(Some(&coordinates));
     let position = [-2.0, 0.2, 1.9, -1.4];
