@@ -1,6 +1,5 @@
 //! All chains of a fit: threads, random number streams, interruption.
 
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -13,7 +12,10 @@ use crate::model::{
     GaussianTheta, ModelError, Outputs, Pairs, StanModel, Standardised, ThetaGivenPi,
 };
 use crate::numerics::rng::{self, ChainRng};
-use crate::posterior::draws::{ChainHeader, ChainWriter, LINK_COLUMNS, SAMPLER_COLUMNS};
+use crate::posterior::Folder;
+use crate::posterior::draws::{
+    ChainHeader, ChainSample, ChainWriter, LINK_COLUMNS, SAMPLER_COLUMNS,
+};
 use crate::sampler::chain::{
     Chain, ChainError, ChainOutcome, ChainSettings, CollapsedMove, Links, Observer,
 };
@@ -36,7 +38,7 @@ pub struct Run<'a> {
     /// None where HMC moves in theta itself.
     pub coordinates: Option<&'a Standardised>,
     pub prior: &'a Prior,
-    pub output: &'a Path,
+    pub folder: &'a Folder,
     pub num_threads: usize,
     /// Set by Ctrl-C; every chain ends after its current iteration.
     pub stop: &'a AtomicBool,
@@ -45,7 +47,7 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Runs every chain, `num_threads` at a time. A chain's draws depend on the seed and its number alone.
-    pub fn chains(&self) -> Result<Vec<ChainOutcome>, ChainError> {
+    pub fn chains(&self) -> Result<Vec<(ChainOutcome, ChainSample)>, ChainError> {
         let num_chains = self.config.sampler.chains;
         let next = AtomicUsize::new(1);
         let outcomes = Mutex::new(Vec::with_capacity(num_chains));
@@ -69,11 +71,11 @@ impl Run<'_> {
         });
         let outcomes = outcomes.into_inner().expect("no panics");
         let mut outcomes = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
-        outcomes.sort_by_key(|outcome: &ChainOutcome| outcome.chain);
+        outcomes.sort_by_key(|(outcome, _): &(ChainOutcome, ChainSample)| outcome.chain);
         Ok(outcomes)
     }
 
-    fn chain(&self, id: usize) -> Result<ChainOutcome, ChainError> {
+    fn chain(&self, id: usize) -> Result<(ChainOutcome, ChainSample), ChainError> {
         let mut rng = rng::stream(self.config.sampler.seed, id);
         let mut stan_rng = self.model.rng(rng.next_u32())?;
         let theta = initial_values(
@@ -98,13 +100,16 @@ impl Run<'_> {
             .with_collapsed(collapsed);
         let columns = self.columns(with_links);
         let row_numbers = with_links.then_some(self.data.row_numbers.as_slice());
-        let writer = ChainWriter::create(self.output, &self.header(id), &columns, row_numbers);
+        let header = self.header(id);
+        let mut sample = ChainSample::new(&header, &columns, row_numbers.map(<[usize]>::len));
+        let writer = ChainWriter::create(self.folder, &header, &columns, row_numbers, &mut sample);
         let writer = writer.map_err(|source| ChainError::Write {
             chain: id,
-            path: self.output.to_path_buf(),
+            path: self.folder.path().to_path_buf(),
             source,
         })?;
-        chain.run(writer, self.stop, self.observer)
+        let outcome = chain.run(writer, self.stop, self.observer)?;
+        Ok((outcome, sample))
     }
 
     /// Step 2, where the config asks for one.

@@ -199,9 +199,7 @@ pub fn column(text: &str, name: &str) -> Vec<f64> {
 
 /// The compiler that the binary uses, with the user's own cache.
 pub fn compiler() -> Compiler<'static> {
-    let cache = Cache::locate().unwrap();
-    let toolchain = Toolchain::find_or_fetch(None, &cache, &SilentBuild).unwrap();
-    Compiler::new(toolchain, cache, &SilentBuild, 2).unwrap()
+    Compiler::find(None, &SilentBuild, 2).unwrap()
 }
 
 /// A program of tests/stan.

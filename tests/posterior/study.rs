@@ -59,12 +59,7 @@ pub fn pooled(fit: &Fitted, name: &str) -> Vec<f64> {
 
 /// The compiler that a fit on this machine uses.
 pub fn compiler() -> Compiler<'static> {
-    let cache = Cache::locate().unwrap();
-    let named = std::env::var_os("BRIDGESTAN")
-        .filter(|folder| !folder.is_empty())
-        .map(PathBuf::from);
-    let toolchain = Toolchain::find_or_fetch(named.as_deref(), &cache, &SilentBuild).unwrap();
-    Compiler::new(toolchain, cache, &SilentBuild, 2).unwrap()
+    Compiler::find(None, &SilentBuild, 2).unwrap()
 }
 
 /// `work` of every index below `count`, two at a time, in the order of the indices.

@@ -9,6 +9,7 @@ use super::*;
 use crate::baseline::least_squares;
 use crate::config;
 use crate::model::stan::shipped_names;
+use crate::posterior::Folder;
 use crate::posterior::draws::ChainDraws;
 
 fn prediction(
@@ -32,11 +33,7 @@ fn prediction(
         ..ChainDraws::default()
     };
     Prediction {
-        fit: SavedFit {
-            folder: PathBuf::from("/nowhere"),
-            config,
-            chains: vec![chain],
-        },
+        fit: Posterior::of(Folder::new("/nowhere"), config, vec![chain]),
         rows: NewRows {
             predictor_names: vec!["(Intercept)".into(), "x".into()],
             x,

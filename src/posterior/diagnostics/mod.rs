@@ -8,6 +8,7 @@ mod checks;
 mod energy;
 mod ess;
 mod finding;
+mod finding_json;
 mod mcse;
 mod ranks;
 mod rhat;

@@ -72,6 +72,12 @@ impl SummaryRow {
         self.sd == Some(0.0)
     }
 
+    /// Whether all its diagnostics exist; where one is missing in a quantity that varies, nothing vouches for it.
+    pub fn is_judged(&self) -> bool {
+        self.is_constant()
+            || (self.r_hat.is_some() && self.ess_bulk.is_some() && self.ess_tail.is_some())
+    }
+
     pub(super) fn numbers(&self) -> [Option<f64>; 11] {
         [
             self.mean,

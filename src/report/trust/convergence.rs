@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::{MAX_R_HAT, MIN_ESS_PER_CHAIN, SummaryRow};
 use crate::report::by_chain::{shown_r_hat, worst_first};
 use crate::report::format::significant;
-use crate::report::saved::Saved;
 
 const MOST_ROWS: usize = 40;
 /// A longer table is folded.
@@ -40,15 +40,15 @@ pub struct Cell {
 }
 
 impl Convergence {
-    pub fn new(saved: &Saved) -> Convergence {
-        let wanted = MIN_ESS_PER_CHAIN * saved.chains.len() as f64;
-        let all = worst_first(saved);
+    pub fn new(fit: &Posterior) -> Convergence {
+        let wanted = MIN_ESS_PER_CHAIN * fit.chains.len() as f64;
+        let all = worst_first(fit);
         let shown = all.iter().take(MOST_ROWS);
         Convergence {
-            rows: shown.map(|row| Row::new(saved, row, wanted)).collect(),
+            rows: shown.map(|row| Row::new(fit, row, wanted)).collect(),
             num_more: all.len().saturating_sub(MOST_ROWS),
             folded: all.len() > FEW_ROWS,
-            num_draws: saved.chains.iter().map(|chain| chain.num_draws()).sum(),
+            num_draws: fit.chains.iter().map(|chain| chain.num_draws()).sum(),
             wanted_ess: wanted as usize,
             wanted_r_hat: MAX_R_HAT,
         }
@@ -56,7 +56,7 @@ impl Convergence {
 }
 
 impl Row {
-    fn new(saved: &Saved, row: &SummaryRow, wanted: f64) -> Row {
+    fn new(fit: &Posterior, row: &SummaryRow, wanted: f64) -> Row {
         let cell = |value: Option<f64>, digits: i32| Cell {
             text: value.map_or("NA".into(), |value| significant(value, digits)),
             bad: false,
@@ -67,7 +67,7 @@ impl Row {
         };
         let per_sd = row.mcse.zip(row.sd).map(|(mcse, sd)| mcse / sd);
         Row {
-            name: saved.name_of(&row.name),
+            name: fit.name_of(&row.name),
             r_hat: Cell {
                 bad: row.r_hat.is_some_and(|value| value > MAX_R_HAT),
                 text: row.r_hat.map_or("NA".into(), shown_r_hat),

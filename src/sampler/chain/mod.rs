@@ -120,7 +120,7 @@ impl<'m> Chain<'m> {
         .map_err(failed)?;
         let outcome = ChainOutcome {
             chain: id,
-            links_start: links.as_ref().map(|links| links.start),
+            links_start: links.as_ref().map(|links| links.start.to_string()),
             ..ChainOutcome::default()
         };
         Ok(Chain {

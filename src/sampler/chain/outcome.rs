@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::sampler::hmc::StepInfo;
 
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ChainOutcome {
     pub chain: usize,
     pub num_draws: usize,
@@ -20,7 +21,7 @@ pub struct ChainOutcome {
     pub step_two_seconds: f64,
     /// How the links started, where they are updated at all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub links_start: Option<&'static str>,
+    pub links_start: Option<String>,
     /// The number of moved rows was still on its way when warm-up ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,

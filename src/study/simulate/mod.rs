@@ -10,7 +10,6 @@ mod file;
 mod mislink;
 mod planted;
 mod settings;
-mod truth;
 mod write;
 
 #[cfg(test)]
@@ -25,8 +24,9 @@ pub use file::{Mislinked, Source, mislink_file};
 pub use planted::{Planted, Planting};
 pub(crate) use settings::needed;
 pub use settings::{DEFAULT_MISLINKED, DesignName, ErrorsName, Kind, Settings};
-pub use truth::Truth;
 pub use write::{config_text, write_files};
+
+pub use crate::data::Truth;
 
 use crate::data::{Blocks, Dataset, INTERCEPT};
 
