@@ -13,7 +13,7 @@ use unshuffle::baseline::{Baseline, least_squares};
 use unshuffle::config::{self, Config};
 use unshuffle::data::{self, Blocks, Dataset};
 use unshuffle::fit::Program;
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::model::stan::{Compiler, SilentBuild, shipped_names};
 use unshuffle::numerics::rng;
 use unshuffle::sampler::chain::Silent;
 use unshuffle::study::simulate::{Source, mislink_file};
@@ -216,8 +216,8 @@ fn fit(method: &Method, data: Dataset, wrong: u64, compiler: &Compiler) -> anyho
     let program = Program::compile(&config.model, compiler)?;
     let fitted = program
         .with_data(config, data)?
-        .fit(2, &AtomicBool::new(false), &Silent)?;
-    let row = |name: &str| fitted.summary.iter().find(|row| row.name == name);
+        .sample(2, &AtomicBool::new(false), &Silent)?;
+    let row = |name: &str| fitted.summary().iter().find(|row| row.name == name);
     let mean = |name: &str| {
         row(name)
             .and_then(|row| row.mean)
@@ -228,16 +228,14 @@ fn fit(method: &Method, data: Dataset, wrong: u64, compiler: &Compiler) -> anyho
         beta: beta.collect::<anyhow::Result<_>>()?,
         share_moved: mean("n_moved")? / num_rows,
         r_hat: fitted
-            .summary
+            .summary()
             .iter()
             .filter_map(|row| row.r_hat)
             .fold(0.0, f64::max),
-        seconds: fitted.seconds,
+        seconds: fitted.seconds().unwrap_or(0.0),
     })
 }
 
 fn compiler() -> anyhow::Result<Compiler<'static>> {
-    let cache = Cache::locate()?;
-    let toolchain = Toolchain::find_or_fetch(None, &cache, &SilentBuild)?;
-    Ok(Compiler::new(toolchain, cache, &SilentBuild, 2)?)
+    Ok(Compiler::find(None, &SilentBuild, 2)?)
 }

@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
 use unshuffle::config;
-use unshuffle::fit::{Fitted, prepare};
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_names};
+use unshuffle::fit::prepare;
+use unshuffle::model::stan::{Compiler, SilentBuild, shipped_names};
+use unshuffle::posterior::Posterior;
 use unshuffle::sampler::chain::Silent;
 use unshuffle::study::simulate::Truth;
 
@@ -30,9 +31,7 @@ const METHODS: [(&str, &str, bool); 3] = [
 /// Writes results.csv, and links.csv: where each row most probably belongs, by model.
 pub fn write(to: &Path) -> anyhow::Result<()> {
     let truth: Truth = serde_json::from_str(&fs::read_to_string(TRUTH)?)?;
-    let cache = Cache::locate()?;
-    let toolchain = Toolchain::find_or_fetch(None, &cache, &SilentBuild)?;
-    let compiler = Compiler::new(toolchain, cache, &SilentBuild, 2)?;
+    let compiler = Compiler::find(None, &SilentBuild, 2)?;
     let mut results = csv::Writer::from_writer(Vec::new());
     results.write_record(super::page::HEADER)?;
     let mut links = csv::Writer::from_writer(Vec::new());
@@ -42,7 +41,7 @@ pub fn write(to: &Path) -> anyhow::Result<()> {
             let fitted = fit(tau, file, kept, &compiler)?;
             let mut record = vec![model.to_string(), method.to_string()];
             for name in ["beta.1", "beta.2"] {
-                let row = fitted.summary.iter().find(|row| row.name == name);
+                let row = fitted.summary().iter().find(|row| row.name == name);
                 let row = row.context("every coefficient has a summary")?;
                 let numbers = [row.mean, row.q5, row.q95];
                 record.extend(
@@ -52,7 +51,7 @@ pub fn write(to: &Path) -> anyhow::Result<()> {
             record.extend(
                 found(&fitted, &truth).map(|count| count.map_or(String::new(), |n| n.to_string())),
             );
-            let r_hats = fitted.summary.iter().filter_map(|row| row.r_hat);
+            let r_hats = fitted.summary().iter().filter_map(|row| row.r_hat);
             record.push(format!("{:.4}", r_hats.fold(0.0, f64::max)));
             results.write_record(&record)?;
             if let Some(summary) = &fitted.links {
@@ -77,7 +76,7 @@ pub fn write(to: &Path) -> anyhow::Result<()> {
 }
 
 /// Of the rows that are probably moved: how many are mislinked, and how many are not.
-fn found(fitted: &Fitted, truth: &Truth) -> [Option<usize>; 2] {
+fn found(fitted: &Posterior, truth: &Truth) -> [Option<usize>; 2] {
     let Some(links) = &fitted.links else {
         return [None, None];
     };
@@ -88,7 +87,7 @@ fn found(fitted: &Fitted, truth: &Truth) -> [Option<usize>; 2] {
     [Some(wrong), Some(moved.len() - wrong)]
 }
 
-fn fit(tau: Option<f64>, file: &str, kept: bool, compiler: &Compiler) -> anyhow::Result<Fitted> {
+fn fit(tau: Option<f64>, file: &str, kept: bool, compiler: &Compiler) -> anyhow::Result<Posterior> {
     let folder = tempfile::tempdir()?;
     let mut settings = vec![
         format!("data.file={file}"),
@@ -105,5 +104,5 @@ fn fit(tau: Option<f64>, file: &str, kept: bool, compiler: &Compiler) -> anyhow:
     }
     let config = config::load(Path::new(CONFIG), &settings, &shipped_names())?;
     let prepared = prepare(config, compiler)?;
-    Ok(prepared.fit(2, &AtomicBool::new(false), &Silent)?)
+    Ok(prepared.sample(2, &AtomicBool::new(false), &Silent)?)
 }

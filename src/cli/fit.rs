@@ -74,7 +74,7 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
         eprintln!("Interrupted: the {num_draws} draws so far are in {output}");
         return Err(Failure::interrupted());
     }
-    let seconds = posterior.diagnostics.as_ref().map(|known| known.seconds);
+    let seconds = posterior.seconds();
     println!(
         "Sampled in {:.1} s. Results: {output}",
         seconds.unwrap_or(0.0)

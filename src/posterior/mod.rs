@@ -22,6 +22,7 @@ use std::sync::OnceLock;
 use crate::baseline::compare::{Estimate, KNOWN_RATE, RatePoint};
 use crate::config::Config;
 use crate::data::{Dataset, Truth};
+use crate::sampler::chain::ChainOutcome;
 
 pub(crate) use coefficients::coefficients_csv;
 pub use coefficients::{Coefficient, Method, read_coefficients};
@@ -107,7 +108,7 @@ impl Posterior {
             let summary = self.summary();
             let mut findings = summary::findings(&self.chains, summary);
             findings.extend(self.links.as_ref().and_then(LinksSummary::findings));
-            let outcomes = self.diagnostics.iter().flat_map(|known| &known.chains);
+            let outcomes = self.outcomes().iter();
             let drifts = outcomes.filter_map(|chain| Some((chain.chain, chain.drift?)));
             findings.extend(summary::drift_findings(drifts));
             let priors = self.data.as_ref().and_then(|data| data.priors.as_ref());
@@ -147,6 +148,17 @@ impl Posterior {
     pub fn as_linked(&self) -> Option<&str> {
         let first = self.estimates().first()?.method.as_str();
         (first != KNOWN_RATE).then_some(first)
+    }
+
+    /// Counts and times of each chain; none for a fit that was killed.
+    pub fn outcomes(&self) -> &[ChainOutcome] {
+        let diagnostics = self.diagnostics.as_ref();
+        diagnostics.map_or(&[], |known| &known.chains)
+    }
+
+    /// The time of sampling and summarising; unknown for a fit that was killed.
+    pub fn seconds(&self) -> Option<f64> {
+        self.diagnostics.as_ref().map(|known| known.seconds)
     }
 
     pub fn is_interrupted(&self) -> bool {

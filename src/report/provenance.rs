@@ -61,7 +61,7 @@ fn facts(fit: &Posterior, value: &Value) -> Vec<(&'static str, String)> {
     let config = &fit.config;
     let version = |value: &Option<String>| value.clone().unwrap_or("unknown".into());
     let versions = &fit.versions;
-    let seconds = fit.diagnostics.as_ref().map(|known| known.seconds);
+    let seconds = fit.seconds();
     let rows = fit.num_rows();
     let sampler = &config.sampler;
     let mut facts = vec![
@@ -169,7 +169,7 @@ fn quoted(path: &str) -> String {
 }
 
 fn chain_times(fit: &Posterior) -> Vec<ChainTimes> {
-    let chains = fit.diagnostics.iter().flat_map(|known| &known.chains);
+    let chains = fit.outcomes().iter();
     let rows = chains.map(|chain| {
         let number = |value: f64, unit: &str| format!("{}{unit}", significant(value, 3));
         ChainTimes {

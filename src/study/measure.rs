@@ -104,7 +104,9 @@ pub fn measure_fit(
         num_moved: mean_of("n_moved"),
         ess_bulk: least(betas.iter().map(|row| row.ess_bulk)),
         num_divergences: Some(
-            outcomes(fitted)
+            fitted
+                .outcomes()
+                .iter()
                 .map(|chain| chain.num_divergences as f64)
                 .sum(),
         ),
@@ -163,7 +165,7 @@ fn timing(prepared: &Prepared, fitted: &Posterior, betas: &[&SummaryRow]) -> Tim
     let sampler = &prepared.config.sampler;
     let iterations = (sampler.chains * (sampler.warmup + sampler.draws)) as f64;
     let sum = |of: fn(&ChainOutcome) -> f64| -> Option<f64> {
-        Some(1000.0 * outcomes(fitted).map(of).sum::<f64>() / iterations)
+        Some(1000.0 * fitted.outcomes().iter().map(of).sum::<f64>() / iterations)
     };
     Timing {
         seconds: None,
@@ -214,10 +216,6 @@ fn contraction(
             outside as f64 / divergences.len() as f64
         });
     }
-}
-
-fn outcomes(fitted: &Posterior) -> impl Iterator<Item = &ChainOutcome> {
-    fitted.diagnostics.iter().flat_map(|known| &known.chains)
 }
 
 fn detail_of(fitted: &Posterior, num_coefficients: usize) -> Detail {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use unshuffle::config::{self, Config};
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, StanSource, Toolchain, shipped_names};
+use unshuffle::model::stan::{Compiler, SilentBuild, StanSource, shipped_names};
 
 /// A linear trend with fixed "errors", so that every run sees the same 20 rows.
 pub fn rows() -> Vec<(f64, f64)> {

@@ -1,11 +1,10 @@
 //! The shipped Stan programs, compiled, against their densities written out in Rust.
 
 use std::ffi::CString;
-use std::path::PathBuf;
 
 use bridgestan::{Model, StanLibrary, open_library};
 use serde_json::{Value, json};
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_model};
+use unshuffle::model::stan::{Compiler, SilentBuild, shipped_model};
 use unshuffle::numerics::log_gamma;
 
 const N: usize = 6;

@@ -169,7 +169,7 @@ impl<'a> Trials<'a> {
     }
 
     fn iteration_seconds(&self, fitted: &Posterior) -> f64 {
-        let chains = fitted.diagnostics.iter().flat_map(|known| &known.chains);
+        let chains = fitted.outcomes().iter();
         let seconds: f64 = chains.map(|c| c.warmup_seconds + c.sampling_seconds).sum();
         let sampler = &self.config.sampler;
         let iterations = sampler.chains * (sampler.warmup + sampler.draws);
