@@ -140,6 +140,11 @@ fn older_folders_get_one_sentence(project: &Project) {
         stderr.contains("the column `response`") && stderr.contains("fit again"),
         "{stderr}"
     );
+    let (stdout, stderr) = project.run(&["summary", "out"], 0);
+    assert!(
+        stdout.contains("StdDev") && stderr.contains("no verdict"),
+        "{stdout}{stderr}"
+    );
     project.write("out/rows.csv", &rows);
     fs::remove_file(project.path("out/model.stan")).unwrap();
     let (_, stderr) = project.run(&["report", "out"], 2);
@@ -148,11 +153,6 @@ fn older_folders_get_one_sentence(project: &Project) {
         "{stderr}"
     );
     assert_eq!(stderr.lines().count(), 1);
-    let (stdout, stderr) = project.run(&["summary", "out"], 0);
-    assert!(
-        stdout.contains("StdDev") && stderr.contains("no verdict"),
-        "{stdout}{stderr}"
-    );
 }
 
 #[test]

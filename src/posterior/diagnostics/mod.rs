@@ -26,6 +26,8 @@ pub use finding::{Finding, Names, Worst};
 pub(crate) use finding::{MAX_PRIOR_DEVIATION, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
 pub use rhat::r_hat;
+#[cfg(test)]
+pub(crate) use summary::NUM_SUMMARIZED;
 pub use summary::{SummaryRow, summarize};
 pub use summary_csv::{SummaryError, read_csv, write_csv};
 pub use summary_table::text_table;

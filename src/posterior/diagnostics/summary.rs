@@ -42,8 +42,16 @@ pub struct SummaryRow {
     pub r_hat: Option<f64>,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many quantities this thread has summarised, for tests that count.
+    pub(crate) static NUM_SUMMARIZED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// `seconds` is the sampling time of all chains together, as stansummary counts it.
 pub fn summarize(name: &str, chains: &[&[f64]], seconds: Option<f64>) -> SummaryRow {
+    #[cfg(test)]
+    NUM_SUMMARIZED.with(|number| number.set(number.get() + 1));
     let pooled = pool(chains);
     let sorted = sorted(&pooled);
     let quantile = |probability| quantile_of_sorted(sorted.as_deref()?, probability);

@@ -6,9 +6,11 @@ use super::TrustSection;
 use super::checks::Outcome;
 use crate::config::Priors;
 use crate::posterior::Posterior;
+use crate::posterior::diagnostics::NUM_SUMMARIZED;
 use crate::priors::{Law, PriorLine, PriorsUsed};
 use crate::report::page;
 use crate::report::posterior::PosteriorSection;
+use crate::report::verdict::Verdict;
 
 /// Every figure of the page, read as XML; each must say what it shows.
 fn figures(fit: &Posterior) -> Vec<String> {
@@ -299,4 +301,15 @@ fn of_many_rows_those_that_disagree_most_are_drawn() {
     );
     let worst = "row 1 (id &lt;0&gt;), chain 4: 1.0, others 0.50";
     assert!(picture.svg.contains(worst));
+}
+
+#[test]
+fn pages_verdicts_and_findings_summarise_each_quantity_once() {
+    let fit = Posterior::example(&[100; 4], 3).with_links(10).with_known();
+    let before = NUM_SUMMARIZED.get();
+    page::html(&fit);
+    page::html(&fit);
+    Verdict::new(&fit);
+    fit.all_findings();
+    assert_eq!(NUM_SUMMARIZED.get() - before, fit.summary().len());
 }
