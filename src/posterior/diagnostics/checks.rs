@@ -1,7 +1,7 @@
 //! Which findings a run gives rise to.
 
 use super::energy::e_bfmi;
-use super::finding::{Finding, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN, Names, Worst};
+use super::finding::{Finding, MAX_R_HAT, MIN_E_BFMI, Names, Worst, min_ess};
 use super::summary::SummaryRow;
 
 /// What the checks need to know of a run after warm-up.
@@ -43,7 +43,7 @@ pub fn check(run: &RunRecord) -> Vec<Finding> {
         });
     }
 
-    let min_ess = MIN_ESS_PER_CHAIN * run.chains.len() as f64;
+    let min_ess = min_ess(run.chains.len());
     let known = |number: fn(&SummaryRow) -> Option<f64>| {
         run.quantities
             .iter()

@@ -13,6 +13,19 @@ pub(crate) const MIN_E_BFMI: f64 = 0.3;
 pub(crate) const MAX_PRIOR_DEVIATION: f64 = 3.0;
 const MAX_NAMED: usize = 5;
 
+/// The least bulk and tail ESS of a run with so many chains.
+pub(crate) fn min_ess(num_chains: usize) -> f64 {
+    MIN_ESS_PER_CHAIN * num_chains as f64
+}
+
+pub(crate) fn is_high_r_hat(r_hat: f64) -> bool {
+    r_hat > MAX_R_HAT
+}
+
+pub(crate) fn is_low_e_bfmi(e_bfmi: f64) -> bool {
+    e_bfmi < MIN_E_BFMI
+}
+
 /// One finding; its display says what was found and what to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "FindingRecord", try_from = "FindingRecord")]

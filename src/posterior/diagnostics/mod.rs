@@ -24,6 +24,7 @@ pub use energy::e_bfmi;
 pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
 pub use finding::{Finding, Names, Worst};
 pub(crate) use finding::{MAX_PRIOR_DEVIATION, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN};
+pub(crate) use finding::{is_high_r_hat, is_low_e_bfmi, min_ess};
 pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
 pub use rhat::r_hat;
 #[cfg(test)]

@@ -5,12 +5,13 @@ use serde::Serialize;
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::{
     Finding, MAX_PRIOR_DEVIATION, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN, SummaryRow, Worst,
+    min_ess,
 };
 use crate::report::by_chain::shown_r_hat;
 use crate::report::format::{count, percent, significant};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Check {
+pub struct DrawsCheck {
     pub name: &'static str,
     pub result: Outcome,
     /// The number, and what it should be.
@@ -26,7 +27,7 @@ pub enum Outcome {
 }
 
 /// All checks as one sentence.
-pub fn in_short(checks: &[Check]) -> String {
+pub fn in_short(checks: &[DrawsCheck]) -> String {
     let names = |outcome: Outcome| {
         let with = checks.iter().filter(|check| check.result == outcome);
         with.map(|check| check.name).collect::<Vec<_>>()
@@ -47,7 +48,7 @@ pub fn in_short(checks: &[Check]) -> String {
     }
 }
 
-pub fn checks(fit: &Posterior) -> Vec<Check> {
+pub fn checks(fit: &Posterior) -> Vec<DrawsCheck> {
     let mut checks = vec![
         divergences(fit),
         tree_depth(fit),
@@ -73,7 +74,7 @@ fn judged(problem: bool) -> Outcome {
     }
 }
 
-fn divergences(fit: &Posterior) -> Check {
+fn divergences(fit: &Posterior) -> DrawsCheck {
     let draws = fit.num_draws();
     let finding = fit.findings().iter().find_map(|finding| match finding {
         Finding::Divergences {
@@ -89,14 +90,14 @@ fn divergences(fit: &Posterior) -> Check {
             percent(hits as f64 / draws as f64)
         ),
     };
-    Check {
+    DrawsCheck {
         name: "divergences",
         result: judged(finding.is_some()),
         words,
     }
 }
 
-fn tree_depth(fit: &Posterior) -> Check {
+fn tree_depth(fit: &Posterior) -> DrawsCheck {
     let depths = fit
         .chains
         .iter()
@@ -119,14 +120,14 @@ fn tree_depth(fit: &Posterior) -> Check {
             fit.config.sampler.max_depth
         ),
     };
-    Check {
+    DrawsCheck {
         name: "tree depth",
         result: judged(finding.is_some()),
         words,
     }
 }
 
-fn energies(fit: &Posterior) -> Check {
+fn energies(fit: &Posterior) -> DrawsCheck {
     let by_chain = fit.chains.iter();
     let by_chain = by_chain.filter_map(|chain| Some((chain.e_bfmi()?, chain.chain)));
     let known: Vec<(f64, usize)> = by_chain.collect();
@@ -148,7 +149,7 @@ fn energies(fit: &Posterior) -> Check {
             result = Outcome::Unknown;
         }
     }
-    Check {
+    DrawsCheck {
         name: "E-BFMI",
         result,
         words,
@@ -186,7 +187,7 @@ fn extreme(
     }
 }
 
-fn r_hat(fit: &Posterior) -> Check {
+fn r_hat(fit: &Posterior) -> DrawsCheck {
     let problem = found(fit, |f| matches!(f, Finding::HighRHat(_)));
     let (mut result, mut words) = match extreme(fit, |row| row.r_hat, true) {
         Some((worst, row)) => (
@@ -204,15 +205,15 @@ fn r_hat(fit: &Posterior) -> Check {
         result = Outcome::Unknown;
         words += "; but one chain alone is only compared with itself";
     }
-    Check {
+    DrawsCheck {
         name: "R-hat",
         result,
         words,
     }
 }
 
-fn effective_size(fit: &Posterior) -> Check {
-    let wanted = MIN_ESS_PER_CHAIN * fit.chains.len() as f64;
+fn effective_size(fit: &Posterior) -> DrawsCheck {
+    let wanted = min_ess(fit.chains.len());
     let low = |f: &Finding| matches!(f, Finding::LowBulkEss(_) | Finding::LowTailEss(_));
     let bulk = extreme(fit, |row| row.ess_bulk, false);
     let tail = extreme(fit, |row| row.ess_tail, false);
@@ -232,7 +233,7 @@ fn effective_size(fit: &Posterior) -> Check {
     words += &missing(fit, &mut result, |row| {
         row.ess_bulk.is_some() && row.ess_tail.is_some()
     });
-    Check {
+    DrawsCheck {
         name: "ESS",
         result,
         words,
@@ -240,11 +241,11 @@ fn effective_size(fit: &Posterior) -> Check {
 }
 
 /// None where every link was kept.
-fn links(fit: &Posterior) -> Option<Check> {
+fn links(fit: &Posterior) -> Option<DrawsCheck> {
     let links = fit.links.as_ref()?;
     let name = "agreement of links";
     if fit.chains.len() < 2 {
-        return Some(Check {
+        return Some(DrawsCheck {
             name,
             result: Outcome::Unknown,
             words: "one chain has no other to agree with".into(),
@@ -296,7 +297,7 @@ fn links(fit: &Posterior) -> Option<Check> {
             }
         }
     };
-    Some(Check {
+    Some(DrawsCheck {
         name,
         result,
         words,
@@ -304,14 +305,14 @@ fn links(fit: &Posterior) -> Option<Check> {
 }
 
 /// None where every link was kept.
-fn drift(fit: &Posterior) -> Option<Check> {
+fn drift(fit: &Posterior) -> Option<DrawsCheck> {
     fit.links.as_ref()?;
     let worst = fit.findings().iter().find_map(|finding| match finding {
         Finding::LinksDrift(worst) => worst.named.first(),
         _ => None,
     });
     let recorded = fit.diagnostics.is_some() && fit.config.sampler.warmup > 0;
-    Some(Check {
+    Some(DrawsCheck {
         name: "warm-up of links",
         result: match worst {
             Some(_) => Outcome::Problem,
@@ -330,7 +331,7 @@ fn drift(fit: &Posterior) -> Option<Check> {
 }
 
 /// None where the priors are known to the user's own program alone.
-fn priors(fit: &Posterior) -> Option<Check> {
+fn priors(fit: &Posterior) -> Option<DrawsCheck> {
     let priors = fit.data.as_ref()?.priors.as_ref()?;
     if priors.lines.is_empty() {
         return None;
@@ -339,7 +340,7 @@ fn priors(fit: &Posterior) -> Option<Check> {
         Finding::PriorAgainstData(worst) => worst.named.first(),
         _ => None,
     });
-    Some(Check {
+    Some(DrawsCheck {
         name: "priors",
         result: judged(worst.is_some()),
         words: match worst {

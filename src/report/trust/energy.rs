@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::numerics::{density, mean};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
 use crate::posterior::Posterior;
-use crate::posterior::diagnostics::{MIN_E_BFMI, e_bfmi};
+use crate::posterior::diagnostics::{MIN_E_BFMI, e_bfmi, is_low_e_bfmi};
 use crate::posterior::draws::ChainDraws;
 use crate::report::by_chain::bare_axis;
 use crate::report::format::{percent, significant};
@@ -49,7 +49,7 @@ fn chain_row(chain: &ChainDraws) -> ChainRow {
         depths: depths(column("treedepth__")),
         num_divergences: chain.num_divergences(),
         e_bfmi: shown(e_bfmi, 2),
-        low_e_bfmi: e_bfmi.is_some_and(|value| value < MIN_E_BFMI),
+        low_e_bfmi: e_bfmi.is_some_and(is_low_e_bfmi),
     }
 }
 

@@ -25,7 +25,7 @@ const MOST_PANELS: usize = 8;
 #[derive(Debug, Clone, Serialize)]
 pub struct TrustSection {
     pub in_short: String,
-    pub checks: Vec<checks::Check>,
+    pub checks: Vec<checks::DrawsCheck>,
     pub convergence: convergence::Convergence,
     pub traces: Part,
     pub ranks: Part,
