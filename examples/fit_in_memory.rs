@@ -9,7 +9,7 @@ use ndarray::Array2;
 use unshuffle::config;
 use unshuffle::data::{Dataset, INTERCEPT};
 use unshuffle::fit::Program;
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain};
+use unshuffle::model::stan::{Compiler, SilentBuild};
 use unshuffle::sampler::chain::Silent;
 
 const CONFIG: &str = r#"{
@@ -28,19 +28,17 @@ fn main() -> anyhow::Result<()> {
     let design = Array2::from_shape_fn((60, 2), |(row, k)| if k == 0 { 1.0 } else { x(row) });
     let data = Dataset::new(vec![INTERCEPT.into(), "x".into()], design, y);
 
-    let cache = Cache::locate()?;
-    let toolchain = Toolchain::find_or_fetch(None, &cache, &SilentBuild)?;
-    let compiler = Compiler::new(toolchain, cache, &SilentBuild, 2)?;
+    let compiler = Compiler::find(None, &SilentBuild, 2)?;
     let output = tempfile::tempdir()?;
     let mut config = config::parse(CONFIG, Path::new("memory.json"), &[])?;
     config.output = output.path().to_path_buf();
     let program = Program::compile(&config.model, &compiler)?;
     let fitted = program
         .with_data(config, data)?
-        .fit(2, &AtomicBool::new(false), &Silent)?;
+        .sample(2, &AtomicBool::new(false), &Silent)?;
 
     for row in fitted
-        .summary
+        .summary()
         .iter()
         .filter(|row| row.name.starts_with("beta."))
     {

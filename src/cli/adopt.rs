@@ -7,7 +7,6 @@ use clap::Args;
 
 use super::ToolchainArgs;
 use super::failure::Failure;
-use super::fit::compiler;
 use super::progress::BuildProgress;
 use crate::model::stan::adopt::{Adopted, adopt as adopt_program};
 use crate::model::stan::{Compiler, StanError, StanSource};
@@ -39,7 +38,7 @@ pub(super) fn adopt(args: AdoptArgs) -> Result<(), Failure> {
     }
     let source = StanSource::from_file(&args.file)?;
     let observer = BuildProgress::new();
-    let compiler = compiler(&args.toolchain, &observer)?;
+    let compiler = args.toolchain.compiler(&observer)?;
     check_program(&compiler, &source, "is not a valid Stan program as it is")?;
     let accepts = |text: &str| match compiler.info(&with_text(&source, text)) {
         Ok(_) => Ok(true),

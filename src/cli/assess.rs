@@ -5,12 +5,14 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
+use super::config_args::ConfigArgs;
 use super::default_threads;
 use super::failure::Failure;
-use super::fit::{ConfigArgs, compiler, load, stop_on_interrupt, tidy};
 use super::progress::{BuildProgress, ChainProgress, in_words};
+use super::terminal::{stop_on_interrupt, tidy};
 use crate::config::{Config, ResponseKind, Sampler};
-use crate::fit::{Program, link_space, read_data};
+use crate::data::link_space;
+use crate::fit::{Program, read_data};
 use crate::study::assess::{
     self, Advice, AssessError, Assessment, Description, SHARES, Trial, Trials,
 };
@@ -31,7 +33,7 @@ pub(super) struct AssessArgs {
 }
 
 pub(super) fn assess(args: AssessArgs) -> Result<(), Failure> {
-    let config = load(&args.config)?;
+    let config = args.config.load()?;
     let output = args.output.clone();
     let output = output.unwrap_or_else(|| default_output(&args.config.config, &config));
     let data = read_data(&config)?;
@@ -45,7 +47,7 @@ pub(super) fn assess(args: AssessArgs) -> Result<(), Failure> {
     }
     let program = {
         let observer = BuildProgress::new();
-        let compiler = compiler(&args.config.toolchain, &observer)?;
+        let compiler = args.config.toolchain.compiler(&observer)?;
         Program::compile(&config.model, &compiler)?
     };
     let mut trials = Trials::new(&program, config.clone(), data)?;

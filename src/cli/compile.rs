@@ -6,7 +6,6 @@ use clap::Args;
 
 use super::ToolchainArgs;
 use super::failure::Failure;
-use super::fit::compiler;
 use super::progress::BuildProgress;
 use crate::model::stan::{StanSource, shipped_model};
 
@@ -21,7 +20,7 @@ pub(super) struct CompileArgs {
 
 pub(super) fn compile(args: CompileArgs) -> Result<(), Failure> {
     let observer = BuildProgress::new();
-    let compiler = compiler(&args.toolchain, &observer)?;
+    let compiler = args.toolchain.compiler(&observer)?;
     for file in &args.files {
         let source = match shipped_model(&file.to_string_lossy()) {
             Some(model) => model.source(),

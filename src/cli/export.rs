@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
-use crate::after::export::{Export, FOLDER, Settings};
+use crate::after::export::{Export, Settings};
+use crate::posterior::Folder;
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
@@ -34,7 +35,8 @@ pub(super) struct ExportArgs {
 
 pub(super) fn export(args: ExportArgs) -> Result<(), Failure> {
     let export = Export::read(&args.folder, &args.also)?;
-    let to = args.output.unwrap_or_else(|| args.folder.join(FOLDER));
+    let to = args.output;
+    let to = to.unwrap_or_else(|| Folder::new(&args.folder).export().path().to_path_buf());
     let settings = Settings {
         num_sets: args.sets,
         seed: args.seed,

@@ -11,10 +11,12 @@ use crate::config::ConfigError;
 use crate::fit::FitError;
 use crate::model::stan::StanError;
 use crate::model::stan::adopt::AdoptFailure;
+use crate::posterior::PosteriorError;
 use crate::posterior::draws::DrawsError;
 use crate::report::ReportError;
 use crate::sampler::chain::ChainError;
 use crate::study::simulate::SimulateError;
+use crate::text::full_sentence;
 
 /// Why the program ends with something else than 0.
 #[derive(Debug)]
@@ -63,16 +65,7 @@ impl Failure {
     /// Prints the sentence, and behind it the causes it does not tell itself.
     pub fn report(self) -> ExitCode {
         if let Some(error) = &self.error {
-            let mut text = error.to_string();
-            let mut cause = error.source();
-            while let Some(source) = cause {
-                let words = source.to_string();
-                if !text.contains(&words) {
-                    text = format!("{text}: {words}");
-                }
-                cause = source.source();
-            }
-            eprintln!("error: {text}");
+            eprintln!("error: {}", full_sentence(error.as_ref()));
         }
         ExitCode::from(self.code)
     }
@@ -118,13 +111,15 @@ impl From<CompareError> for Failure {
     }
 }
 
+impl From<PosteriorError> for Failure {
+    fn from(error: PosteriorError) -> Failure {
+        Failure::new(2, error)
+    }
+}
+
 impl From<ReportError> for Failure {
     fn from(error: ReportError) -> Failure {
-        match error {
-            ReportError::Draws(error) => error.into(),
-            ReportError::Config(error) => error.into(),
-            other => Failure::new(2, other),
-        }
+        Failure::new(2, error)
     }
 }
 
@@ -168,6 +163,9 @@ impl From<FitError> for Failure {
             | FitError::Weights(_)
             | FitError::NoAlpha { .. }
             | FitError::Draws(_)
+            | FitError::Posterior(_)
+            | FitError::Compare(_)
+            | FitError::Report(_)
             | FitError::OutputExists { .. }
             | FitError::Write { .. } => Failure::new(2, error),
         }

@@ -2,7 +2,10 @@
 
 mod adopt;
 mod assess;
+mod check;
 mod compile;
+mod config_args;
+mod diagnose;
 mod doctor;
 mod export;
 mod failure;
@@ -11,9 +14,12 @@ mod init;
 mod pool;
 mod predict;
 mod progress;
-mod saved;
+mod report;
+mod schema;
 mod simulate;
 mod study;
+mod summary;
+mod terminal;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -21,9 +27,6 @@ use std::process::ExitCode;
 
 use clap::builder::OsStringValueParser;
 use clap::{Args, Parser, Subcommand};
-
-use crate::config;
-use failure::Failure;
 
 /// Bayesian regression when some rows of a linked data set are linked wrongly.
 #[derive(Debug, Parser)]
@@ -42,17 +45,17 @@ enum Command {
     /// Fit a model as a JSON config says
     Fit(fit::FitArgs),
     /// Do everything that `fit` does before sampling
-    Check(fit::CheckArgs),
+    Check(check::CheckArgs),
     /// Say whether a file is suitable, from fits of it with planted wrong links
     Assess(assess::AssessArgs),
     /// Compile Stan programs into the cache
     Compile(compile::CompileArgs),
     /// Print the summary of a finished fit, from its saved files
-    Summary(saved::SummaryArgs),
+    Summary(summary::SummaryArgs),
     /// Say whether a finished fit can be trusted, from its saved files
-    Diagnose(saved::DiagnoseArgs),
+    Diagnose(diagnose::DiagnoseArgs),
     /// Write report.html again, from a finished fit's saved files
-    Report(saved::ReportArgs),
+    Report(report::ReportArgs),
     /// Write relinked data from a finished fit: the best links, and sets for multiple imputation
     Export(export::ExportArgs),
     /// Pool the estimates of completed data sets by Rubin's rules
@@ -117,12 +120,12 @@ pub fn main() -> ExitCode {
     end_with_a_closed_pipe();
     let outcome = match Cli::parse().command {
         Command::Fit(args) => fit::fit(args),
-        Command::Check(args) => fit::check(args),
+        Command::Check(args) => check::check(args),
         Command::Assess(args) => assess::assess(args),
         Command::Compile(args) => compile::compile(args),
-        Command::Summary(args) => saved::summary(args),
-        Command::Diagnose(args) => saved::diagnose(args),
-        Command::Report(args) => saved::report(args),
+        Command::Summary(args) => summary::summary(args),
+        Command::Diagnose(args) => diagnose::diagnose(args),
+        Command::Report(args) => report::report(args),
         Command::Export(args) => export::export(args),
         Command::Pool(args) => pool::pool(args),
         Command::Predict(args) => predict::predict(args),
@@ -131,15 +134,10 @@ pub fn main() -> ExitCode {
         Command::Init(args) => init::init(args),
         Command::Adopt(args) => adopt::adopt(args),
         Command::Doctor(args) => doctor::doctor(args),
-        Command::Schema => print_schema(),
+        Command::Schema => schema::schema(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
-}
-
-fn print_schema() -> Result<(), Failure> {
-    println!("{}", config::schema());
-    Ok(())
 }

@@ -7,7 +7,6 @@ use clap::Args;
 
 use super::ToolchainArgs;
 use super::failure::Failure;
-use super::fit::compiler;
 use super::progress::BuildProgress;
 use crate::after::predict::Prediction;
 
@@ -37,7 +36,7 @@ pub(super) fn predict(args: PredictArgs) -> Result<(), Failure> {
     let prediction = Prediction::read(&args.folder, &args.file, args.draws)?;
     let predictions = if prediction.needs_compiler() {
         let observer = BuildProgress::new();
-        let compiler = compiler(&args.toolchain, &observer)?;
+        let compiler = args.toolchain.compiler(&observer)?;
         prediction.from_program(&compiler, args.seed)?
     } else {
         prediction.from_family(args.seed)?

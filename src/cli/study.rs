@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::failure::Failure;
-use super::fit::{compiler, stop_on_interrupt, tidy};
 use super::progress::{BuildProgress, StudyProgress};
+use super::terminal::{stop_on_interrupt, tidy};
 use super::{ToolchainArgs, default_threads};
 use crate::study::{
     Collected, Programs, RunCounts, Study, StudyError, Task, check_plan, run, study_table, tasks,
@@ -119,7 +119,7 @@ fn plan(args: PlanArgs) -> Result<(), Failure> {
     let (study, tasks) = load(&args.config)?;
     let observer = BuildProgress::new();
     let cells = 0..study.cells.len();
-    Programs::compile(&study, cells, &|| compiler(&args.toolchain, &observer))?;
+    Programs::compile(&study, cells, &|| args.toolchain.compiler(&observer))?;
     let path = write_plan(&study, &tasks)?;
     println!(
         "{}: {} cells x {} repeats = {} tasks, {} of them done",
@@ -174,7 +174,7 @@ fn work(study: &Study, chosen: &[&Task], args: WorkerArgs) -> Result<RunCounts, 
     let observer = BuildProgress::new();
     let todo = chosen.iter().filter(|task| !task.is_done());
     let cells = todo.clone().map(|task| task.cell);
-    let programs = Programs::compile(study, cells, &|| compiler(&toolchain, &observer))?;
+    let programs = Programs::compile(study, cells, &|| toolchain.compiler(&observer))?;
     let progress = StudyProgress::new(study, todo.count(), args.quiet);
     let stop = stop_on_interrupt("Stopping; finished tasks are kept");
     let counts = run(study, chosen, &programs, jobs, &stop, &progress)?;

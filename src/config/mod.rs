@@ -8,6 +8,7 @@ mod explain;
 mod init;
 mod load;
 mod overrides;
+mod prior_kind;
 mod raw;
 mod resolved;
 mod response;

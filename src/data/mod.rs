@@ -8,6 +8,7 @@ mod delimiter;
 mod design;
 mod error;
 mod formula;
+mod link_space;
 mod linked;
 mod new_rows;
 mod read;
@@ -15,6 +16,7 @@ mod relinkable;
 mod sha256;
 mod stan_json;
 mod table;
+mod truth;
 mod values;
 
 #[cfg(test)]
@@ -27,12 +29,14 @@ use serde::{Deserialize, Serialize};
 
 pub use error::DataError;
 pub(crate) use formula::Formula;
+pub use link_space::link_space;
 pub use new_rows::{NewRows, read_new};
 pub use read::read;
 pub use relinkable::Relinkable;
 pub(crate) use sha256::files_sha256;
 pub use stan_json::stan_json;
 pub(crate) use table::Table;
+pub use truth::Truth;
 
 /// The name of the first column of `x` when there is an intercept.
 pub const INTERCEPT: &str = "(Intercept)";

@@ -2,16 +2,16 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::{FitError, Fitted, Prepared};
+use super::sample::split;
+use super::{FitError, Prepared};
 use crate::baseline::Baseline;
 use crate::baseline::compare::{self, Estimate, KNOWN_RATE, KnownRateBaseline, UNSHUFFLE};
-use crate::config::{ResponseKind, Update};
+use crate::config::Update;
 use crate::data::Dataset;
-use crate::fit::run::Run;
 use crate::posterior::diagnostics::SummaryRow;
-use crate::posterior::summary;
+use crate::posterior::{Folder, Posterior, coefficients_csv, summary};
 use crate::sampler::chain::Silent;
-use crate::trust::{self, Coefficient, Judgement, Method, write_coefficients, write_trust};
+use crate::trust::{self, Coefficient, Judgement, Method};
 
 /// Enough for a mean within 4 % of its posterior standard deviation; the links as given are a plain posterior.
 const NUM_CHAINS: usize = 2;
@@ -19,38 +19,36 @@ const NUM_WARMUP: usize = 400;
 const NUM_DRAWS: usize = 500;
 
 impl Prepared {
-    /// Checks the fit and writes coefficients.csv and trust.json; none where there are no draws to check.
+    /// Checks the fit and writes coefficients.csv and trust.json; a fit without all its draws is not checked.
     pub fn judge(
         &self,
-        fitted: &Fitted,
+        posterior: &mut Posterior,
         num_threads: usize,
         stop: &AtomicBool,
-    ) -> Result<Option<Judgement>, FitError> {
-        if fitted.summary.is_empty() || fitted.interrupted {
-            return Ok(None);
+    ) -> Result<(), FitError> {
+        if posterior.chains.is_empty() || posterior.is_interrupted() {
+            return Ok(());
         }
-        let joint = self.coefficients(&fitted.summary, Method::Joint);
-        let judgement = match &fitted.links {
+        let joint = self.coefficients(posterior.summary(), Method::Joint);
+        let judgement = match &posterior.links {
             None => self.kept(joint),
             Some(links) => {
                 let given = self.as_linked(num_threads, stop)?;
                 if given.is_empty() {
                     // Ctrl-C came before its first draw.
-                    return Ok(None);
+                    return Ok(());
                 }
                 let p_moved: Vec<f64> = (0..links.num_rows())
                     .map(|row| links.row(row).p_moved)
                     .collect();
-                let output_names = self.model.output_names();
-                let space = self.prior.space();
-                let known = KnownRateBaseline::new(&self.config, &self.data, space, output_names);
+                let known = self.known_rate();
                 let fit = trust::Fit {
                     config: &self.config,
                     data: &self.data,
-                    space,
-                    chains: &fitted.chains,
+                    space: self.prior.space(),
+                    chains: &posterior.chains,
                     p_moved: &p_moved,
-                    largest_r_hat: largest_r_hat(&fitted.summary),
+                    largest_r_hat: largest_r_hat(posterior.summary()),
                     as_linked: self.coefficients(&given, Method::AsLinked),
                     others: self.others(known.as_ref()),
                     has_known_rate: known.is_some(),
@@ -59,14 +57,13 @@ impl Prepared {
                 fit.judge()
             }
         };
-        let output = &self.config.output;
-        let failed = |source| FitError::Write {
-            path: output.clone(),
-            source,
-        };
-        write_coefficients(output, &judgement.coefficients).map_err(failed)?;
-        write_trust(output, &judgement.trust).map_err(failed)?;
-        Ok(Some(judgement))
+        let folder = &posterior.folder;
+        let csv = coefficients_csv(&judgement.coefficients);
+        folder.write(Folder::COEFFICIENTS, csv)?;
+        folder.write_json(Folder::TRUST, &judgement.trust)?;
+        posterior.coefficients = judgement.coefficients;
+        posterior.trust = Some(judgement.trust);
+        Ok(())
     }
 
     /// Of a fit that kept every link.
@@ -104,27 +101,19 @@ impl Prepared {
         config.sampler.warmup = config.sampler.warmup.min(NUM_WARMUP);
         config.sampler.draws = config.sampler.draws.min(NUM_DRAWS);
         config.sampler.thin = 1;
-        let run = Run {
-            config: &config,
-            data: &self.data,
-            responses: &self.data.responses(),
-            model: &self.model,
-            coordinates: self.coordinates.as_ref(),
-            prior: &self.prior,
-            num_threads,
-            stop,
-            observer: &Silent,
-        };
-        Ok(summary::rows(&run.in_memory()?))
+        let responses = self.data.responses();
+        let run = self.run(&config, &responses, num_threads, stop, &Silent);
+        let chains = run.in_memory()?;
+        let samples = chains.into_iter().map(|(_, sample)| sample);
+        let (draws, _) = split(samples.collect());
+        Ok(summary::rows(&draws))
     }
 
     /// Huber, the row mixture and the estimate for a known rate, as far as they apply.
     fn others(&self, known: Option<&KnownRateBaseline>) -> Vec<Coefficient> {
-        let has_beta = compare::has_coefficients(&self.data, self.model.output_names());
-        let of_mean = self.config.model.response_kind() == ResponseKind::Real
-            && trust::is_of_mean(&self.config);
+        let of_mean = self.is_real() && trust::is_of_mean(&self.config);
         let mut estimates = Vec::new();
-        if has_beta && of_mean {
+        if self.has_coefficients() && of_mean {
             let methods = [Baseline::Huber, Baseline::Mixture];
             estimates.extend(compare::baselines(&self.data, &methods));
         }

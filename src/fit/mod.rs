@@ -1,41 +1,31 @@
-//! A fit from config to output: prepare (all that `check` does), sample, summarise.
+//! A fit from config to output: prepare (all that `check` does), sample, compare, judge, report.
 
-mod data_summary;
+mod baselines;
 mod initial;
 mod judge;
-mod output;
 mod predictive;
 mod prepare;
 pub mod run;
+mod sample;
 
-use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
-use serde_json::{Value, json};
 use thiserror::Error;
 
+use crate::baseline::compare::CompareError;
 use crate::config::ConfigError;
 use crate::data::DataError;
-use crate::fit::run::Run;
 use crate::model::stan::StanError;
 use crate::model::{AgreementError, ModelError, WeightsError};
-use crate::posterior::diagnostics::{Finding, SummaryRow, write_csv};
-use crate::posterior::draws::{ChainDraws, DrawsError, read_output};
-use crate::posterior::links::{LinksSummary, RowNumbers};
-use crate::posterior::summary;
-use crate::sampler::chain::{ChainError, ChainOutcome, Observer};
+use crate::posterior::draws::DrawsError;
+use crate::posterior::{Folder, Posterior, PosteriorError};
+use crate::report::{self, ReportError};
+use crate::sampler::chain::{ChainError, Observer};
 
-pub use data_summary::DataSummary;
-pub use output::check_output;
-use output::{clear_output, write, write_text};
-pub use predictive::Predictive;
 pub(crate) use predictive::{draw_responses, drawn_family};
-pub use prepare::{
-    Prepared, Program, link_space, prepare, prepare_with, prior_kind, read_data, stan_source,
-};
+pub use prepare::{Prepared, Program, prepare, prepare_with, read_data, stan_source};
 
 #[derive(Debug, Error)]
 pub enum FitError {
@@ -59,6 +49,12 @@ pub enum FitError {
     Chain(#[from] ChainError<ModelError>),
     #[error(transparent)]
     Draws(#[from] DrawsError),
+    #[error(transparent)]
+    Posterior(#[from] PosteriorError),
+    #[error(transparent)]
+    Compare(#[from] CompareError),
+    #[error(transparent)]
+    Report(#[from] ReportError),
     #[error("{} already holds a fit: choose another `output`, or replace it with --force", path.display())]
     OutputExists { path: PathBuf },
     #[error("cannot write to {}", path.display())]
@@ -69,104 +65,41 @@ pub enum FitError {
     },
 }
 
-/// What a fit leaves besides its files.
-pub struct Fitted {
-    pub chains: Vec<ChainDraws>,
-    /// None where every link stayed as it was.
-    pub links: Option<LinksSummary>,
-    pub summary: Vec<SummaryRow>,
-    pub findings: Vec<Finding>,
-    pub outcomes: Vec<ChainOutcome>,
-    pub seconds: f64,
-    pub interrupted: bool,
+/// Refuses an output folder that holds a fit, unless it may be replaced.
+pub fn check_output(output: &Path, force: bool) -> Result<(), FitError> {
+    if Folder::new(output).exists() && !force {
+        return Err(FitError::OutputExists {
+            path: output.to_path_buf(),
+        });
+    }
+    Ok(())
+}
+
+/// How to run a fit, besides what its config says.
+#[derive(Debug, Clone)]
+pub struct FitOptions {
+    /// Chains at once; draws do not depend on it.
+    pub num_threads: usize,
+    /// Whether to set further estimators beside the fit.
+    pub compare: bool,
 }
 
 impl Prepared {
+    /// Fits: samples, sets other estimators beside the draws, checks the model behind the links, and writes the report. All
+    /// files are in the output folder of the config; the report is there where there are draws.
     pub fn fit(
         &self,
-        num_threads: usize,
+        options: &FitOptions,
         stop: &AtomicBool,
         observer: &dyn Observer,
-    ) -> Result<Fitted, FitError> {
-        let output = &self.config.output;
-        clear_output(output)?;
-        write(&output.join("config.json"), &self.resolved_config())?;
-        write_text(&output.join("model.stan"), &self.program)?;
-        let summary = DataSummary {
-            priors: Some(self.priors.clone()),
-            ..DataSummary::new(&self.data, self.prior.space())
-        };
-        let summary = serde_json::to_value(summary);
-        write(&output.join("data.json"), &summary.expect("plain JSON"))?;
-        let start = Instant::now();
-        let run = Run {
-            config: &self.config,
-            data: &self.data,
-            responses: &self.data.responses(),
-            model: &self.model,
-            coordinates: self.coordinates.as_ref(),
-            prior: &self.prior,
-            num_threads,
-            stop,
-            observer,
-        };
-        let outcomes = run.to_files(output)?;
-        let has_draws = outcomes.iter().any(|outcome| outcome.num_draws > 0);
-        let chains = if has_draws {
-            read_output(output)?
-        } else {
-            Vec::new()
-        };
-        let rows = summary::rows(&chains);
-        let mut findings = summary::findings(&chains, &rows);
-        let numbers = RowNumbers::new(&self.data.row_numbers);
-        let links = LinksSummary::read(output, &chains, numbers)?;
-        if let Some(links) = &links {
-            let fitted =
-                summary::fitted_values(&rows, &self.data, self.config.model.response_kind());
-            links.write(output, &self.data, fitted.as_deref())?;
-            findings.extend(links.findings());
+    ) -> Result<Posterior, FitError> {
+        let mut posterior = self.sample(options.num_threads, stop, observer)?;
+        self.compare(&mut posterior, options.compare)?;
+        self.judge(&mut posterior, options.num_threads, stop)?;
+        if !posterior.chains.is_empty() {
+            self.check_predictive(&mut posterior)?;
+            report::write(&posterior)?;
         }
-        let drifts = outcomes
-            .iter()
-            .filter_map(|outcome| Some((outcome.chain, outcome.drift?)));
-        findings.extend(summary::drift_findings(drifts));
-        findings.extend(summary::prior_findings(Some(&self.priors), &rows));
-        let interrupted = outcomes.len() < self.config.sampler.chains
-            || outcomes.iter().any(|outcome| outcome.interrupted);
-        let path = output.join("summary.csv");
-        let mut csv = Vec::new();
-        write_csv(&rows, &mut csv).expect("writing to memory does not fail");
-        fs::write(&path, csv).map_err(|source| FitError::Write { path, source })?;
-        let seconds = start.elapsed().as_secs_f64();
-        let diagnostics = json!({
-            "num_rows": self.data.num_rows(),
-            "findings": findings,
-            "chains": outcomes,
-            "seconds": seconds,
-            "interrupted": interrupted,
-        });
-        write(&output.join("diagnostics.json"), &diagnostics)?;
-        Ok(Fitted {
-            chains,
-            links,
-            summary: rows,
-            findings,
-            outcomes,
-            seconds,
-            interrupted,
-        })
-    }
-
-    /// The config with every default written out; reading it again repeats the fit.
-    fn resolved_config(&self) -> Value {
-        let mut value = serde_json::to_value(&self.config).expect("a config is plain JSON");
-        value["versions"] = json!({
-            "unshuffle": env!("CARGO_PKG_VERSION"),
-            "stan": self.model.stan_version(),
-            "toolchain": self.toolchain,
-            "data_sha256": self.data_sha256,
-        });
-        value
+        Ok(posterior)
     }
 }

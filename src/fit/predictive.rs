@@ -2,41 +2,33 @@
 
 use ndarray::{ArrayView1, ArrayView2};
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
-use super::output::write_text;
-use super::{FitError, Fitted, Prepared};
+use super::{FitError, Prepared};
 use crate::config::Config;
 use crate::model::{Family, ResponseKind, Source};
 use crate::numerics::rng;
 use crate::numerics::{density, grid};
 use crate::posterior::draws::ChainDraws;
+use crate::posterior::{Folder, Posterior, Predictive};
 
 const NUM_REPLICATED: usize = 30;
 const NUM_POINTS: usize = 120;
 /// Chains count from 1 and the agreement check has the last stream.
 const STREAM: usize = usize::MAX - 1;
 
-/// Densities on one grid.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Predictive {
-    pub grid: Vec<f64>,
-    pub observed: Vec<f64>,
-    pub replicated: Vec<Vec<f64>>,
-}
-
 impl Prepared {
     /// Writes predictive.json, where there is one to write.
-    pub fn save_predictive(&self, fitted: &Fitted) -> Result<(), FitError> {
-        let Some(predictive) = self.predictive(fitted) else {
-            return Ok(());
-        };
-        let text = serde_json::to_string(&predictive).expect("plain JSON");
-        write_text(&self.config.output.join("predictive.json"), &text)
+    pub(super) fn check_predictive(&self, posterior: &mut Posterior) -> Result<(), FitError> {
+        posterior.predictive = self.predictive(posterior);
+        if let Some(predictive) = &posterior.predictive {
+            let text = serde_json::to_string(predictive).expect("plain JSON");
+            posterior.folder.write(Folder::PREDICTIVE, text)?;
+        }
+        Ok(())
     }
 
     /// None where there are no errors to add, or nothing is known of them but what the Stan program says.
-    fn predictive(&self, fitted: &Fitted) -> Option<Predictive> {
+    fn predictive(&self, posterior: &Posterior) -> Option<Predictive> {
         if self.config.model.response_kind() != ResponseKind::Real {
             return None;
         }
@@ -51,10 +43,12 @@ impl Prepared {
         let margin = 0.15 * (high - low);
         let grid = grid(low - margin, high + margin, NUM_POINTS);
         let observed = density(response, &grid)?;
-        let num_draws: usize = fitted.chains.iter().map(|chain| chain.num_draws()).sum();
+        let num_draws = posterior.num_draws();
         let replicated = (0..NUM_REPLICATED.min(num_draws)).filter_map(|k| {
             let draw = k * num_draws / NUM_REPLICATED.min(num_draws);
-            let data = self.replicate(fitted, draw, family, &mut rng)?;
+            let (chain, draw) = posterior.place(draw);
+            let (chain, x) = (&posterior.chains[chain], self.data.x.view());
+            let data = draw_responses(chain, draw, x, family, &mut rng)?;
             density(&data, &grid)
         });
         Some(Predictive {
@@ -62,24 +56,6 @@ impl Prepared {
             grid,
             observed,
         })
-    }
-
-    /// One data set from the `index`-th of all draws.
-    fn replicate(
-        &self,
-        fitted: &Fitted,
-        mut index: usize,
-        family: Family,
-        rng: &mut impl Rng,
-    ) -> Option<Vec<f64>> {
-        let chain = fitted.chains.iter().find(|chain| {
-            let here = index < chain.num_draws();
-            if !here {
-                index -= chain.num_draws();
-            }
-            here
-        })?;
-        draw_responses(chain, index, self.data.x.view(), family, rng)
     }
 }
 

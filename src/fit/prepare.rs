@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::FitError;
 use super::initial::initial_values;
 use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind, read_init};
-use crate::data::{self, Candidate, DataError, Dataset, files_sha256, stan_json};
+use crate::data::{self, DataError, Dataset, files_sha256, link_space, stan_json};
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
     ModelError, Outputs, Pairs, Parameter, ResponseShape, Source, StanModel, Standardised,
@@ -18,7 +18,7 @@ use crate::model::{
 use crate::numerics::Spread;
 use crate::numerics::rng::{self, DrawSeeds};
 use crate::priors::{self, PriorsUsed};
-use crate::sampler::links::{LinkFacts, LinkSpace, Prior, PriorKind};
+use crate::sampler::links::Prior;
 
 /// A model with its data, ready to sample.
 pub struct Prepared {
@@ -194,7 +194,7 @@ impl Program {
             )?;
         }
         let priors = PriorsUsed::new(&config.model, &self.text, &entries, &data);
-        let prior = Prior::new(prior_kind(config.permutation.prior), link_space(&data));
+        let prior = Prior::new(config.permutation.prior.kind(), link_space(&data));
         Ok(Prepared {
             config,
             data,
@@ -247,33 +247,6 @@ fn on_response_scale(model: &config::Model) -> bool {
     let is_shipped = matches!(model.stan, ModelSource::Shipped(_));
     let is_known = is_shipped || model.family() != Family::Stan;
     is_known && model.response_kind() == ResponseKind::Real
-}
-
-/// Which links the data allow, and what is known of them.
-pub fn link_space(data: &Dataset) -> LinkSpace {
-    let candidates: Option<Vec<(usize, usize, f64)>> = data.candidates.as_ref().map(|pairs| {
-        let triple = |pair: &Candidate| (pair.row, pair.partner, pair.weight);
-        pairs.iter().map(triple).collect()
-    });
-    let facts = LinkFacts {
-        block_of_row: data.blocks.as_ref().map(|blocks| blocks.of_row.as_slice()),
-        safe: data.safe.as_deref(),
-        match_probability: data.match_probability.as_deref(),
-        candidates: candidates.as_deref(),
-    };
-    LinkSpace::new(data.num_rows(), facts)
-}
-
-/// The prior on the links that a config names.
-pub fn prior_kind(prior: config::Prior) -> PriorKind {
-    match prior {
-        config::Prior::BetaBinomial { .. } => {
-            PriorKind::BetaBinomial(prior.rate().expect("the beta-binomial has a rate"))
-        }
-        config::Prior::MatchProbability => PriorKind::MatchProbability,
-        config::Prior::Uniform { max_moved } => PriorKind::Uniform { max_moved },
-        config::Prior::Hamming { theta } => PriorKind::Hamming { theta },
-    }
 }
 
 /// A program that takes the parameter of the config's family as data gets it unless model.data has its own.

@@ -1,6 +1,5 @@
 //! All chains of a fit: threads, random number streams, interruption.
 
-use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -13,10 +12,11 @@ use crate::model::{
     ModelError, Outputs, Pairs, StanModel, Standardised, ThetaGivenPi, gaussian_theta,
 };
 use crate::numerics::rng::{self, ChainRng, DrawSeeds};
-use crate::posterior::draws::{ChainDraws, ChainHeader, ChainWriter};
+use crate::posterior::Folder;
+use crate::posterior::draws::{ChainHeader, ChainSample, ChainWriter};
 use crate::sampler::chain::{
     Chain, ChainError, ChainOutcome, ChainParts, ChainSettings, CollapsedMove, DrawSink,
-    DrawsInMemory, LINK_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
+    LINK_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
 };
 use crate::sampler::hmc::warmup::AdaptationSettings;
 use crate::sampler::links::{
@@ -46,28 +46,41 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Runs every chain and writes its draws to `folder`.
-    pub fn to_files(&self, folder: &Path) -> Result<Vec<ChainOutcome>, Error> {
+    pub fn to_files(&self, folder: &Folder) -> Result<Vec<(ChainOutcome, ChainSample)>, Error> {
         let chains = self.chains(|id| {
-            let row_numbers = self.has_links().then_some(self.data.row_numbers.as_slice());
-            let writer =
-                ChainWriter::create(folder, &self.header(id), &self.columns(), row_numbers);
+            let writer = ChainWriter::create(
+                folder,
+                &self.header(id),
+                &self.columns(),
+                self.row_numbers(),
+            );
             writer.map_err(|source| Error::Write {
                 chain: id,
-                place: folder.display().to_string(),
+                place: folder.path().display().to_string(),
                 source,
             })
         })?;
-        Ok(chains.into_iter().map(|(outcome, _)| outcome).collect())
+        let sampled = chains.into_iter();
+        Ok(sampled
+            .map(|(outcome, writer)| (outcome, writer.into_sample()))
+            .collect())
     }
 
-    /// Runs every chain and keeps its draws, without their links.
-    pub fn in_memory(&self) -> Result<Vec<ChainDraws>, Error> {
-        let chains = self.chains(|_| Ok(DrawsInMemory::default()))?;
-        let chains = chains.iter().filter(|(_, draws)| !draws.values.is_empty());
-        let draws = |(outcome, draws): &(ChainOutcome, DrawsInMemory)| {
-            ChainDraws::of_memory(outcome.chain, self.columns(), draws)
-        };
-        Ok(chains.map(draws).collect())
+    /// Runs every chain and keeps its draws in memory alone.
+    pub fn in_memory(&self) -> Result<Vec<(ChainOutcome, ChainSample)>, Error> {
+        let num_rows = self.row_numbers().map(<[usize]>::len);
+        self.chains(|id| {
+            Ok(ChainSample::new(
+                &self.header(id),
+                &self.columns(),
+                num_rows,
+            ))
+        })
+    }
+
+    /// Row numbers of the user's file where links are updated.
+    fn row_numbers(&self) -> Option<&[usize]> {
+        self.has_links().then_some(self.data.row_numbers.as_slice())
     }
 
     /// Runs every chain, `num_threads` at a time. A chain's draws depend on the seed and its number alone.

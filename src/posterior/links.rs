@@ -6,8 +6,9 @@ mod row_numbers;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::posterior::Folder;
 use crate::posterior::diagnostics::{Finding, Worst, ess_mean};
-use crate::posterior::draws::{ChainDraws, DrawsError, MovedRow, read_links};
+use crate::posterior::draws::{ChainDraws, DrawsError, LinkDraws, MovedRow, read_links};
 
 pub use row_numbers::RowNumbers;
 
@@ -23,9 +24,7 @@ pub struct LinksSummary {
     num_draws: usize,
     /// For each row: how often it was linked to each other row.
     partners: Vec<BTreeMap<usize, usize>>,
-    /// For each chain and row: the draws in which it was moved.
-    moved_draws: Vec<Vec<Vec<usize>>>,
-    chain_lengths: Vec<usize>,
+    chains: Vec<LinkDraws>,
 }
 
 /// One row's posterior, as in rows.csv.
@@ -48,7 +47,7 @@ impl LinksSummary {
         }
         let mut links = Vec::with_capacity(chains.len());
         for chain in chains {
-            let path = folder.join(format!("links_{}.csv", chain.chain));
+            let path = Folder::new(folder).links(chain.chain);
             if !path.exists() {
                 return Ok(None);
             }
@@ -75,33 +74,53 @@ impl LinksSummary {
         folder: &Path,
         chains: &[ChainDraws],
     ) -> Result<Option<LinksSummary>, DrawsError> {
-        let path = folder.join("rows.csv");
+        let path = Folder::new(folder).file(Folder::ROWS);
         if !path.exists() {
             return Ok(None);
         }
         LinksSummary::read(folder, chains, RowNumbers::read(&path)?)
     }
 
-    /// `links` are draws and moved rows of each chain; every number is one of `rows`.
+    /// `links` are the number of draws and the moved rows of each chain; every number is one of `rows`.
     pub(crate) fn count(links: &[(usize, Vec<MovedRow>)], rows: RowNumbers) -> LinksSummary {
         let place = |number: usize| rows.place(number).expect("checked when read");
-        let mut partners = vec![BTreeMap::new(); rows.num_rows()];
-        let mut moved_draws = vec![vec![Vec::new(); rows.num_rows()]; links.len()];
-        for (moved_draws, (num_draws, moved)) in moved_draws.iter_mut().zip(links) {
+        let chains = links.iter().map(|(num_draws, moved)| {
             // A killed process may have written the links of a draw that its other file lacks.
-            for link in moved.iter().filter(|link| link.draw <= *num_draws) {
-                let row = place(link.row);
-                *partners[row].entry(place(link.linked_to)).or_insert(0) += 1;
-                moved_draws[row].push(link.draw - 1);
+            let moved = moved.iter().filter(|link| link.draw <= *num_draws);
+            let moved = moved.map(|link| (link.draw - 1, place(link.row), place(link.linked_to)));
+            LinkDraws::from_moved(rows.num_rows(), *num_draws, moved)
+        });
+        let chains = chains.collect();
+        LinksSummary::of(chains, rows)
+    }
+
+    /// The summary of the links of each chain.
+    pub fn of(chains: Vec<LinkDraws>, rows: RowNumbers) -> LinksSummary {
+        let mut partners = vec![BTreeMap::new(); rows.num_rows()];
+        for links in &chains {
+            for (row, partners) in partners.iter_mut().enumerate() {
+                for (_, column) in links.row(row) {
+                    *partners.entry(column).or_insert(0) += 1;
+                }
             }
         }
         LinksSummary {
-            num_draws: links.iter().map(|(num_draws, _)| num_draws).sum(),
+            num_draws: chains.iter().map(LinkDraws::num_draws).sum(),
             partners,
-            moved_draws,
-            chain_lengths: links.iter().map(|(num_draws, _)| *num_draws).collect(),
+            chains,
             rows,
         }
+    }
+
+    /// The links of every draw, one entry for each chain.
+    pub fn chains(&self) -> &[LinkDraws] {
+        &self.chains
+    }
+
+    /// The row that `row` is most often linked to; of equals the first.
+    pub fn best(&self, row: usize) -> usize {
+        let partners = self.row(row).partners;
+        partners.first().map_or(row, |(column, _)| *column)
     }
 
     pub fn num_rows(&self) -> usize {
@@ -127,22 +146,21 @@ impl LinksSummary {
 
     /// P(moved) of one row in each chain; not a number for a chain without draws.
     pub fn share_by_chain(&self, row: usize) -> Vec<f64> {
-        let chains = self.moved_draws.iter().zip(&self.chain_lengths);
-        chains
-            .map(|(moved, length)| moved[row].len() as f64 / *length as f64)
-            .collect()
+        let share = |links: &LinkDraws| links.row(row).len() as f64 / links.num_draws() as f64;
+        self.chains.iter().map(share).collect()
     }
 
     /// Rows on which the chains disagree: P(moved) differs, and by more than their own mixing explains.
     pub fn findings(&self) -> Option<Finding> {
-        let shortest = self.chain_lengths.iter().copied().min().unwrap_or(0);
-        if shortest < 4 || self.chain_lengths.len() < 2 {
+        let lengths = self.chains.iter().map(LinkDraws::num_draws);
+        let shortest = lengths.min().unwrap_or(0);
+        if shortest < 4 || self.chains.len() < 2 {
             return None;
         }
         let differing = (0..self.num_rows()).filter_map(|row| {
             let shares = self.share_by_chain(row);
             let share = |chain: usize| shares[chain];
-            let chains = 0..self.chain_lengths.len();
+            let chains = 0..self.chains.len();
             let low = chains
                 .clone()
                 .min_by(|a, b| share(*a).total_cmp(&share(*b)))?;
@@ -167,9 +185,10 @@ impl LinksSummary {
 
     /// 1 in the draws of `chain` in which `row` was moved, else 0.
     fn indicator(&self, chain: usize, row: usize) -> Vec<f64> {
-        let mut indicator = vec![0.0; self.chain_lengths[chain]];
-        for draw in &self.moved_draws[chain][row] {
-            indicator[*draw] = 1.0;
+        let links = &self.chains[chain];
+        let mut indicator = vec![0.0; links.num_draws()];
+        for (draw, _) in links.row(row) {
+            indicator[draw] = 1.0;
         }
         indicator
     }

@@ -1,7 +1,206 @@
-//! A finished fit: its draws, what they say of each quantity and each link, and what is wrong with them.
+//! A finished fit: its draws, what they say of each quantity and each link, what is wrong with them, and its output folder.
 
+mod coefficients;
+mod comparison;
+mod data_summary;
 pub mod diagnostics;
 pub mod draws;
+mod error;
+mod folder;
 pub mod links;
-pub mod saved_fit;
+mod names;
+mod predictive;
+mod read;
+mod record;
+mod rows;
 pub mod summary;
+mod trust;
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::baseline::compare::{Estimate, KNOWN_RATE, RatePoint};
+use crate::config::Config;
+use crate::data::{Dataset, Truth};
+use crate::sampler::chain::ChainOutcome;
+
+pub(crate) use coefficients::coefficients_csv;
+pub use coefficients::{Coefficient, Method, read_coefficients};
+pub use comparison::beside_fit;
+pub use data_summary::DataSummary;
+use diagnostics::{Finding, SummaryRow};
+use draws::ChainDraws;
+pub use error::PosteriorError;
+pub use folder::{ExportFolder, Folder};
+use links::LinksSummary;
+pub use predictive::Predictive;
+pub use record::{Diagnostics, Versions};
+pub use rows::Row;
+pub use trust::{Aspect, Check, Trust};
+
+/// A finished, or interrupted, fit: in memory as the fit leaves it, or read from its output folder.
+pub struct Posterior {
+    pub folder: Folder,
+    pub config: Config,
+    pub versions: Versions,
+    /// The text of the Stan program; None for fits of older versions.
+    pub program: Option<String>,
+    /// None for fits of older versions.
+    pub data: Option<DataSummary>,
+    /// None for a fit that was killed.
+    pub diagnostics: Option<Diagnostics>,
+    pub chains: Vec<ChainDraws>,
+    /// None where every link was kept.
+    pub links: Option<LinksSummary>,
+    /// As many as the data have where links were updated, else none.
+    pub rows: Vec<Row>,
+    /// Least squares and other estimators of the same coefficients.
+    pub baselines: Vec<Estimate>,
+    /// Coefficients by the rate of wrong links that one believes in; empty where that estimator does not apply.
+    pub rate_curve: Vec<RatePoint>,
+    /// None for fits of older versions, and interrupted ones.
+    pub trust: Option<Trust>,
+    /// The estimates by method, the recommended ones first.
+    pub coefficients: Vec<Coefficient>,
+    pub predictive: Option<Predictive>,
+    summary: OnceLock<Vec<SummaryRow>>,
+    findings: OnceLock<Vec<Finding>>,
+    estimates: OnceLock<Vec<Estimate>>,
+}
+
+impl Posterior {
+    /// The posterior of a fit with these draws, of which nothing else is known yet.
+    pub fn of(folder: Folder, config: Config, chains: Vec<ChainDraws>) -> Posterior {
+        Posterior {
+            folder,
+            config,
+            versions: Versions::default(),
+            program: None,
+            data: None,
+            diagnostics: None,
+            chains,
+            links: None,
+            rows: Vec::new(),
+            baselines: Vec::new(),
+            rate_curve: Vec::new(),
+            trust: None,
+            coefficients: Vec::new(),
+            predictive: None,
+            summary: OnceLock::new(),
+            findings: OnceLock::new(),
+            estimates: OnceLock::new(),
+        }
+    }
+
+    /// The posterior of the fit in an output folder.
+    pub fn read(folder: &Path) -> Result<Posterior, PosteriorError> {
+        read::read(folder)
+    }
+
+    /// One row for `lp__` and one for each saved quantity. R-hat and effective sample sizes are computed here, and once.
+    pub fn summary(&self) -> &[SummaryRow] {
+        self.summary.get_or_init(|| summary::rows(&self.chains))
+    }
+
+    /// What is wrong with the draws, in the order in which a person should act on it.
+    pub fn findings(&self) -> &[Finding] {
+        self.findings.get_or_init(|| {
+            let summary = self.summary();
+            let mut findings = summary::findings(&self.chains, summary);
+            findings.extend(self.links.as_ref().and_then(LinksSummary::findings));
+            let outcomes = self.outcomes().iter();
+            let drifts = outcomes.filter_map(|chain| Some((chain.chain, chain.drift?)));
+            findings.extend(summary::drift_findings(drifts));
+            let priors = self.data.as_ref().and_then(|data| data.priors.as_ref());
+            findings.extend(summary::prior_findings(priors, summary));
+            findings
+        })
+    }
+
+    /// The findings on the draws, and what contradicts the model behind the links.
+    pub fn all_findings(&self) -> Vec<Finding> {
+        let contradiction = self.trust.as_ref().and_then(Trust::finding);
+        let findings = self.findings().iter().cloned();
+        findings.chain(contradiction).collect()
+    }
+
+    /// Sets the rows of the data, with what the posterior mean predicts.
+    pub(crate) fn set_rows(&mut self, data: &Dataset) {
+        if let Some(links) = &self.links {
+            let kind = self.config.model.response_kind();
+            let fitted = summary::fitted_values(self.summary(), data, kind);
+            self.rows = rows::rows(data, links, fitted.as_deref());
+        }
+    }
+
+    /// The baselines, then this fit; empty without baselines, and for a program without coefficients.
+    pub fn estimates(&self) -> &[Estimate] {
+        self.estimates
+            .get_or_init(|| self.estimates_and(None).unwrap_or_default())
+    }
+
+    /// The baselines, then this fit, then the truth where it is known.
+    pub fn estimates_and(&self, truth: Option<&Truth>) -> Option<Vec<Estimate>> {
+        beside_fit(self.baselines.clone(), self.summary(), truth)
+    }
+
+    /// The method that takes the links as given: the first baseline, unless it corrects for a rate of wrong links.
+    pub fn as_linked(&self) -> Option<&str> {
+        let first = self.estimates().first()?.method.as_str();
+        (first != KNOWN_RATE).then_some(first)
+    }
+
+    /// Counts and times of each chain; none for a fit that was killed.
+    pub fn outcomes(&self) -> &[ChainOutcome] {
+        let diagnostics = self.diagnostics.as_ref();
+        diagnostics.map_or(&[], |known| &known.chains)
+    }
+
+    /// The time of sampling and summarising; unknown for a fit that was killed.
+    pub fn seconds(&self) -> Option<f64> {
+        self.diagnostics.as_ref().map(|known| known.seconds)
+    }
+
+    pub fn is_interrupted(&self) -> bool {
+        let diagnostics = self.diagnostics.as_ref();
+        diagnostics.is_some_and(|known| known.interrupted)
+    }
+
+    pub fn num_draws(&self) -> usize {
+        self.chains.iter().map(ChainDraws::num_draws).sum()
+    }
+
+    /// Chain and draw, both from 0, of the `index`-th of all draws.
+    pub fn place(&self, mut index: usize) -> (usize, usize) {
+        for (chain, draws) in self.chains.iter().enumerate() {
+            if index < draws.num_draws() {
+                return (chain, index);
+            }
+            index -= draws.num_draws();
+        }
+        panic!("there are only {} draws", self.num_draws());
+    }
+
+    /// The summary of a quantity by its name in summary.csv.
+    pub fn quantity(&self, name: &str) -> Option<&SummaryRow> {
+        self.summary().iter().find(|row| row.name == name)
+    }
+
+    /// The number of rows of the data; unknown for a fit of an older version that kept its links and was killed.
+    pub fn num_rows(&self) -> Option<usize> {
+        let recorded = self.diagnostics.as_ref().and_then(|known| known.num_rows);
+        let linked = self.links.as_ref().map(LinksSummary::num_rows);
+        let of_data = self.data.as_ref().map(|data| data.num_rows);
+        linked.or(recorded).or(of_data)
+    }
+}
+
+#[cfg(test)]
+impl Posterior {
+    /// Summary, findings and estimates are computed anew after a test has changed what they are computed from.
+    pub(crate) fn forget_summary(&mut self) {
+        self.summary = OnceLock::new();
+        self.findings = OnceLock::new();
+        self.estimates = OnceLock::new();
+    }
+}

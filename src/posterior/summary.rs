@@ -1,17 +1,13 @@
-//! From saved chains to summary rows and findings; used by `fit`, `summary` and `diagnose` alike.
-
-use std::fs;
-use std::path::Path;
+//! From the draws of all chains to summary rows and findings.
 
 use ndarray::ArrayView1;
-use serde::Deserialize;
 
 use crate::config::ResponseKind;
 use crate::data::Dataset;
 use crate::posterior::diagnostics::{
     ChainRecord, Finding, MAX_PRIOR_DEVIATION, RunRecord, SummaryRow, Worst, check, summarize,
 };
-use crate::posterior::draws::ChainDraws;
+use crate::posterior::draws::{ChainDraws, is_log_lik};
 use crate::priors::PriorsUsed;
 use crate::sampler::chain::Drift;
 
@@ -44,7 +40,7 @@ fn reported_name(column: &str) -> Option<&str> {
         "lp__" => Some(column),
         "n_moved__" => Some("n_moved"),
         "mismatch_rate__" => Some("mismatch_rate"),
-        _ if column.split('.').next() == Some("log_lik") => None,
+        _ if is_log_lik(column) => None,
         _ => (!column.ends_with("__")).then_some(column),
     }
 }
@@ -73,25 +69,6 @@ pub fn drift_findings(drifts: impl IntoIterator<Item = (usize, Drift)>) -> Optio
     Worst::above(0.0, changes).map(Finding::LinksDrift)
 }
 
-/// What diagnostics.json says of drift; a fit that was killed before it wrote the file has nothing to say.
-pub fn saved_drifts(folder: &Path) -> Vec<(usize, Drift)> {
-    #[derive(Deserialize)]
-    struct Saved {
-        chains: Vec<SavedChain>,
-    }
-    #[derive(Deserialize)]
-    struct SavedChain {
-        chain: usize,
-        drift: Option<Drift>,
-    }
-    let text = fs::read_to_string(folder.join("diagnostics.json")).unwrap_or_default();
-    let saved = serde_json::from_str::<Saved>(&text).ok();
-    let chains = saved.into_iter().flat_map(|saved| saved.chains);
-    chains
-        .filter_map(|saved| Some((saved.chain, saved.drift?)))
-        .collect()
-}
-
 /// Quantities whose posterior mean lies beyond what their prior expects.
 pub fn prior_findings(priors: Option<&PriorsUsed>, rows: &[SummaryRow]) -> Option<Finding> {
     let mean = |name: &str| rows.iter().find(|row| row.name == name)?.mean;
@@ -99,30 +76,24 @@ pub fn prior_findings(priors: Option<&PriorsUsed>, rows: &[SummaryRow]) -> Optio
     Worst::above(MAX_PRIOR_DEVIATION, deviations).map(Finding::PriorAgainstData)
 }
 
-/// The priors that data.json has; a fit of an older version has none.
-pub fn saved_priors(folder: &Path) -> Option<PriorsUsed> {
-    #[derive(Deserialize)]
-    struct Saved {
-        priors: Option<PriorsUsed>,
-    }
-    let text = fs::read_to_string(folder.join("data.json")).ok()?;
-    serde_json::from_str::<Saved>(&text).ok()?.priors
-}
-
+/// What is wrong with the draws alone.
 pub fn findings(chains: &[ChainDraws], rows: &[SummaryRow]) -> Vec<Finding> {
     let max_depth = chains
         .iter()
         .map(|chain| chain.max_depth)
         .max()
         .unwrap_or(0) as u32;
-    let count = |chain: &ChainDraws, name: &str, hit: &dyn Fn(f64) -> bool| {
-        let column = chain.column(name).unwrap_or_default();
-        column.iter().filter(|value| hit(**value)).count()
+    let num_treedepth_hits = |chain: &ChainDraws| {
+        let depths = chain.column("treedepth__").unwrap_or_default();
+        let hits = depths
+            .iter()
+            .filter(|depth| **depth >= f64::from(max_depth));
+        hits.count()
     };
     let records = chains.iter().map(|chain| ChainRecord {
         num_draws: chain.num_draws(),
-        num_divergences: count(chain, "divergent__", &|value| value > 0.0),
-        num_treedepth_hits: count(chain, "treedepth__", &|v| v >= f64::from(max_depth)),
+        num_divergences: chain.num_divergences(),
+        num_treedepth_hits: num_treedepth_hits(chain),
         energies: chain.column("energy__").unwrap_or_default(),
     });
     check(&RunRecord {
@@ -150,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn drift_is_found_again_in_the_saved_diagnostics() {
-        let folder = tempfile::tempdir().unwrap();
-        assert!(saved_drifts(folder.path()).is_empty());
-        let text =
-            r#"{"chains": [{"chain": 1}, {"chain": 2, "drift": {"before": 40.0, "after": 52.5}}]}"#;
-        fs::write(folder.path().join("diagnostics.json"), text).unwrap();
-        let finding = drift_findings(saved_drifts(folder.path())).unwrap();
+    fn drift_is_found_by_chain() {
+        let drift = Drift {
+            before: 40.0,
+            after: 52.5,
+        };
+        let finding = drift_findings([(2, drift)]).unwrap();
         assert!(finding.to_string().contains("chain 2 (12.5)"), "{finding}");
+        assert_eq!(drift_findings([]), None);
     }
 }

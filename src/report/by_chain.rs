@@ -3,26 +3,26 @@
 use std::cmp::Ordering;
 
 use super::format::significant;
-use super::saved::Saved;
 use crate::plot::{Axis, Figure, Series};
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
 
 /// The draws of a quantity of the summary, one slice a chain.
-pub fn draws<'a>(saved: &'a Saved, name: &str) -> Vec<&'a [f64]> {
+pub fn draws<'a>(fit: &'a Posterior, name: &str) -> Vec<&'a [f64]> {
     let column = match name {
         "n_moved" => "n_moved__",
         "mismatch_rate" => "mismatch_rate__",
         _ => name,
     };
-    let chains = saved.chains.iter();
+    let chains = fit.chains.iter();
     chains
         .map(|chain| chain.column(column).unwrap_or_default())
         .collect()
 }
 
 /// What could not be judged comes first, then the largest R-hat, then the smallest ESS; constants are last.
-pub fn worst_first(saved: &Saved) -> Vec<&SummaryRow> {
-    let mut rows: Vec<&SummaryRow> = saved.summary.iter().collect();
+pub fn worst_first(fit: &Posterior) -> Vec<&SummaryRow> {
+    let mut rows: Vec<&SummaryRow> = fit.summary().iter().collect();
     rows.sort_by(|a, b| by_trouble(a, b));
     rows
 }
@@ -36,14 +36,9 @@ pub fn by_trouble(a: &SummaryRow, b: &SummaryRow) -> Ordering {
     let r_hat = |row: &SummaryRow| row.r_hat.unwrap_or(f64::INFINITY);
     a.is_constant()
         .cmp(&b.is_constant())
-        .then(is_judged(a).cmp(&is_judged(b)))
+        .then(a.is_judged().cmp(&b.is_judged()))
         .then(r_hat(b).total_cmp(&r_hat(a)))
         .then(least_ess(a).total_cmp(&least_ess(b)))
-}
-
-/// Whether all its diagnostics exist; where one is missing in a quantity that varies, nothing vouches for it.
-pub fn is_judged(row: &SummaryRow) -> bool {
-    row.is_constant() || (row.r_hat.is_some() && row.ess_bulk.is_some() && row.ess_tail.is_some())
 }
 
 /// The largest R-hat in words, for descriptions.
@@ -64,17 +59,17 @@ pub fn shown_r_hat(r_hat: f64) -> String {
 }
 
 /// Names each chain.
-pub fn with_legend(figure: Figure, saved: &Saved) -> Figure {
-    let chains = saved.chains.iter().enumerate();
+pub fn with_legend(figure: Figure, fit: &Posterior) -> Figure {
+    let chains = fit.chains.iter().enumerate();
     chains.fold(figure, |figure, (k, chain)| {
         figure.legend(Series(k), format!("chain {}", chain.chain))
     })
 }
 
 /// A series that is no chain's: black where that is free.
-pub fn reference_series(saved: &Saved) -> Series {
+pub fn reference_series(fit: &Posterior) -> Series {
     const BLACK: usize = 6;
-    Series(saved.chains.len().max(BLACK))
+    Series(fit.chains.len().max(BLACK))
 }
 
 /// An axis without ticks.

@@ -1,26 +1,24 @@
 //! Fits made up in memory, for tests of the report.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use super::saved::{Saved, SavedRow};
 use crate::config;
 use crate::data::Notes;
-use crate::fit::{DataSummary, Predictive};
 use crate::numerics::grid;
 use crate::posterior::draws::{ChainDraws, MovedRow};
 use crate::posterior::links::{LinksSummary, RowNumbers};
-use crate::posterior::summary;
+use crate::posterior::{DataSummary, Folder, Posterior, Predictive, Row};
 use crate::sampler::chain::{LINK_COLUMNS, SAMPLER_COLUMNS};
 
-impl Saved {
+impl Posterior {
     /// Chains of the given lengths: the coefficients of an intercept and `num_parameters - 1` predictors, standard normal and
     /// independent; no links and no predictive check.
-    pub fn example(lengths: &[usize], num_parameters: usize) -> Saved {
+    pub fn example(lengths: &[usize], num_parameters: usize) -> Posterior {
         let predictors: Vec<String> = (1..num_parameters).map(|k| format!("x<{k}>")).collect();
         let text = json!({
             "model": { "stan": "linear" },
@@ -45,30 +43,15 @@ impl Saved {
             names: names.clone(),
             ..ChainDraws::default()
         };
-        let mut saved = Saved {
-            folder: PathBuf::from("/nowhere"),
-            config: config.expect("a plain config"),
-            versions: Map::new(),
-            data: None,
-            chains: lengths.iter().enumerate().map(chain).collect(),
-            summary: Vec::new(),
-            findings: Vec::new(),
-            links: None,
-            rows: Vec::new(),
-            estimates: Vec::new(),
-            rate_curve: Vec::new(),
-            trust: None,
-            coefficients: Vec::new(),
-            predictive: None,
-            program: String::new(),
-            diagnostics: Value::Null,
-        };
-        saved.summarise();
-        saved
+        let chains = lengths.iter().enumerate().map(chain).collect();
+        let config = config.expect("a plain config");
+        let mut fit = Posterior::of(Folder::new("/nowhere"), config, chains);
+        fit.program = Some(String::new());
+        fit
     }
 
     /// An even number of rows, in pairs of neighbours that are swapped in every other draw; in the last chain the first pair always.
-    pub fn with_links(mut self, num_rows: usize) -> Saved {
+    pub fn with_links(mut self, num_rows: usize) -> Posterior {
         let last = self.chains.len() - 1;
         let mut counted = Vec::new();
         for (k, chain) in self.chains.iter_mut().enumerate() {
@@ -95,7 +78,7 @@ impl Saved {
         }
         let numbers: Vec<usize> = (1..=num_rows).collect();
         self.links = Some(LinksSummary::count(&counted, RowNumbers::new(&numbers)));
-        let row = |k: usize| SavedRow {
+        let row = |k: usize| Row {
             number: k + 1,
             id: Some(format!("id <{k}>")),
             block: None,
@@ -106,12 +89,12 @@ impl Saved {
             fitted: None,
         };
         self.rows = (0..num_rows).map(row).collect();
-        self.summarise();
+        self.forget_summary();
         self
     }
 
     /// Ten rows of which everything was known: four blocks, one of a single row; two safe rows; candidates; match probabilities.
-    pub fn with_known(mut self) -> Saved {
+    pub fn with_known(mut self) -> Posterior {
         let blocks = ["a", "a", "a", "a", "b", "b", "b", "c", "c", "d"];
         assert_eq!(self.rows.len(), blocks.len());
         for (k, (row, block)) in self.rows.iter_mut().zip(blocks).enumerate() {
@@ -138,7 +121,7 @@ impl Saved {
         self
     }
 
-    pub fn with_predictive(mut self) -> Saved {
+    pub fn with_predictive(mut self) -> Posterior {
         let grid = grid(-3.0, 3.0, 120);
         let normal: Vec<f64> = grid.iter().map(|x| (-0.5 * x * x).exp() / 2.5).collect();
         self.predictive = Some(Predictive {
@@ -150,7 +133,7 @@ impl Saved {
     }
 
     /// Replaces a column; the value is of chain and draw, both from 0.
-    pub fn with_column(mut self, name: &str, value: impl Fn(usize, usize) -> f64) -> Saved {
+    pub fn with_column(mut self, name: &str, value: impl Fn(usize, usize) -> f64) -> Posterior {
         for (k, chain) in self.chains.iter_mut().enumerate() {
             let column = chain.names.iter().position(|known| known == name);
             let column = &mut chain.columns[column.expect("a known column")];
@@ -158,15 +141,8 @@ impl Saved {
                 *place = value(k, draw);
             }
         }
-        self.summarise();
+        self.forget_summary();
         self
-    }
-
-    fn summarise(&mut self) {
-        self.summary = summary::rows(&self.chains);
-        self.findings = summary::findings(&self.chains, &self.summary);
-        let links = self.links.as_ref().and_then(LinksSummary::findings);
-        self.findings.extend(links);
     }
 }
 

@@ -5,16 +5,16 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
-use super::coefficients::Coefficients;
+use super::coefficients::CoefficientsSection;
 use super::format::count;
-use super::links::Links;
-use super::posterior::Posterior;
+use super::links::LinksSection;
+use super::posterior::PosteriorSection;
 use super::provenance::{Provenance, model_name};
-use super::saved::Saved;
-use super::trust::Trust;
+use super::trust::TrustSection;
 use super::verdict::Verdict;
 use crate::data::INTERCEPT;
 use crate::plot::{self, Figure};
+use crate::posterior::Posterior;
 
 /// A figure of the page, with the sentence below it; the page has the style of all its figures once.
 #[derive(Debug, Clone, Serialize)]
@@ -49,7 +49,7 @@ const TEMPLATES: [(&str, &str); 8] = [
 const STYLE: &str = include_str!("templates/style.css");
 const SCRIPT: &str = include_str!("templates/script.js");
 
-pub fn html(saved: &Saved) -> String {
+pub fn html(fit: &Posterior) -> String {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let syntax = SyntaxConfig::builder()
@@ -63,17 +63,17 @@ pub fn html(saved: &Saved) -> String {
     }
     let page = environment.get_template("page.html").expect("added above");
     let sections = Sections {
-        name: &saved.config.name,
-        subtitle: subtitle(saved),
+        name: &fit.config.name,
+        subtitle: subtitle(fit),
         version: env!("CARGO_PKG_VERSION"),
         style: format!("{STYLE}{}", plot::page_style()),
         script: SCRIPT,
-        verdict: Verdict::new(saved),
-        coefficients: Coefficients::new(saved),
-        links: Links::new(saved),
-        posterior: Posterior::new(saved),
-        trust: Trust::new(saved),
-        provenance: Provenance::new(saved),
+        verdict: Verdict::new(fit),
+        coefficients: CoefficientsSection::new(fit),
+        links: LinksSection::new(fit),
+        posterior: PosteriorSection::new(fit),
+        trust: TrustSection::new(fit),
+        provenance: Provenance::new(fit),
     };
     let rendered = page.render(Serde(&sections));
     rendered.expect("the templates fit the sections")
@@ -89,28 +89,28 @@ struct Sections<'a> {
     style: String,
     script: &'a str,
     verdict: Verdict,
-    coefficients: Coefficients,
+    coefficients: CoefficientsSection,
     /// None where every link was kept.
-    links: Option<Links>,
-    posterior: Posterior,
-    trust: Trust,
+    links: Option<LinksSection>,
+    posterior: PosteriorSection,
+    trust: TrustSection,
     provenance: Provenance,
 }
 
-fn subtitle(saved: &Saved) -> String {
-    let config = &saved.config;
+fn subtitle(fit: &Posterior) -> String {
+    let config = &fit.config;
     let mut parts = Vec::new();
-    parts.extend(saved.num_rows().map(|n| format!("n = {n}")));
-    let names = saved.predictors();
+    parts.extend(fit.num_rows().map(|n| format!("n = {n}")));
+    let names = fit.predictors();
     let num_predictors = names.iter().filter(|name| **name != INTERCEPT).count();
     parts.push(count(num_predictors, "predictor"));
     let model = model_name(config);
-    parts.push(match &saved.links {
+    parts.push(match &fit.links {
         Some(_) => format!("{model} ({})", config.model.family()),
         None => format!("{model}, links kept"),
     });
-    let draws = saved.chains.iter().map(|chain| chain.num_draws()).max();
-    let num_chains = saved.chains.len();
+    let draws = fit.chains.iter().map(|chain| chain.num_draws()).max();
+    let num_chains = fit.chains.len();
     let plural = if num_chains == 1 { "" } else { "s" };
     parts.push(format!(
         "{num_chains} chain{plural} \u{d7} {}",

@@ -7,9 +7,9 @@ use serde::Serialize;
 use super::by_chain::{bare_axis, by_trouble, draws, largest_r_hat, listed, with_legend};
 use super::format::{count, significant};
 use super::page::Picture;
-use super::saved::Saved;
 use crate::numerics::{density, grid, quantile};
 use crate::plot::{Figure, Mark, Panel, Series};
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
 
 const MOST_PANELS: usize = 24;
@@ -17,7 +17,7 @@ const MOST_PANELS: usize = 24;
 const MOST_NAMED: usize = 8;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Posterior {
+pub struct PosteriorSection {
     pub parameters: Option<Picture>,
     /// What is not drawn, and why.
     pub notes: Vec<String>,
@@ -25,19 +25,19 @@ pub struct Posterior {
     pub moved: Option<Picture>,
 }
 
-impl Posterior {
-    pub fn new(saved: &Saved) -> Posterior {
-        let parameters: Vec<&SummaryRow> = parameters(saved);
+impl PosteriorSection {
+    pub fn new(fit: &Posterior) -> PosteriorSection {
+        let parameters: Vec<&SummaryRow> = parameters(fit);
         let (mut panels, mut shown, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         let (mut constant, mut broken) = (Vec::new(), Vec::new());
         let selected = selected(&parameters);
         for row in &selected {
-            let name = saved.name_of(&row.name);
-            let by_chain = draws(saved, &row.name);
+            let name = fit.name_of(&row.name);
+            let by_chain = draws(fit, &row.name);
             if row.is_constant() {
                 let value = row.mean.map_or("NA".into(), |mean| significant(mean, 4));
                 constant.push(format!("{name} = {value}"));
-            } else if let Some(panel) = density_panel(saved, &name, &by_chain) {
+            } else if let Some(panel) = density_panel(fit, &name, &by_chain) {
                 panels.push(panel);
                 shown.push(*row);
             } else {
@@ -62,18 +62,18 @@ impl Posterior {
                 "Not drawn, because there are too few draws or some are not finite: {list}."
             ));
         }
-        Posterior {
-            parameters: (!panels.is_empty()).then(|| picture(saved, panels, &shown)),
+        PosteriorSection {
+            parameters: (!panels.is_empty()).then(|| picture(fit, panels, &shown)),
             notes,
-            moved: moved::picture(saved),
+            moved: moved::picture(fit),
         }
     }
 }
 
 /// Everything the Stan program saved, coefficients first.
-fn parameters(saved: &Saved) -> Vec<&SummaryRow> {
+fn parameters(fit: &Posterior) -> Vec<&SummaryRow> {
     let derived = ["lp__", "n_moved", "mismatch_rate"];
-    let own = saved.summary.iter();
+    let own = fit.summary().iter();
     let own = own.filter(|row| !derived.contains(&row.name.as_str()));
     let (coefficients, others): (Vec<_>, Vec<_>) =
         own.partition(|row| row.name == "beta" || row.name.starts_with("beta."));
@@ -92,9 +92,9 @@ fn selected<'a>(parameters: &[&'a SummaryRow]) -> Vec<&'a SummaryRow> {
     [first, &others].concat()
 }
 
-fn picture(saved: &Saved, panels: Vec<Panel>, shown: &[&SummaryRow]) -> Picture {
-    let num_chains = saved.chains.len();
-    let names: Vec<String> = shown.iter().map(|row| saved.name_of(&row.name)).collect();
+fn picture(fit: &Posterior, panels: Vec<Panel>, shown: &[&SummaryRow]) -> Picture {
+    let num_chains = fit.chains.len();
+    let names: Vec<String> = shown.iter().map(|row| fit.name_of(&row.name)).collect();
     let description = format!(
         "Densities of the draws of {} in {}: {}; {}.",
         listed(&names, MOST_NAMED),
@@ -109,7 +109,7 @@ fn picture(saved: &Saved, panels: Vec<Panel>, shown: &[&SummaryRow]) -> Picture 
     let figure = Figure::new("Density of each parameter", description)
         .columns(columns)
         .width(720.0);
-    let figure = with_legend(panels.into_iter().fold(figure, Figure::panel), saved);
+    let figure = with_legend(panels.into_iter().fold(figure, Figure::panel), fit);
     let caption = match num_chains {
         1 => "The posterior density of each parameter.",
         _ => {
@@ -120,7 +120,7 @@ fn picture(saved: &Saved, panels: Vec<Panel>, shown: &[&SummaryRow]) -> Picture 
 }
 
 /// None where a draw is not finite or there are too few of them.
-fn density_panel(saved: &Saved, name: &str, by_chain: &[&[f64]]) -> Option<Panel> {
+fn density_panel(fit: &Posterior, name: &str, by_chain: &[&[f64]]) -> Option<Panel> {
     let pooled = by_chain.concat();
     let grid = grid_around(&pooled, num_points(by_chain.len()))?;
     let mut highest = 0.0_f64;
@@ -133,7 +133,7 @@ fn density_panel(saved: &Saved, name: &str, by_chain: &[&[f64]]) -> Option<Panel
                 marks.push(Mark::fine(Series(k), line));
             }
             None => {
-                let label = format!("chain {} never moves", saved.chains[k].chain);
+                let label = format!("chain {} never moves", fit.chains[k].chain);
                 marks.push(Mark::rule_at_x(*chain.first()?, label));
             }
         }

@@ -4,9 +4,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::format::significant;
-use super::saved::Saved;
 use crate::config::{Config, Feedback, ModelSource};
+use crate::posterior::{Folder, Posterior};
 use crate::priors::PriorsUsed;
+use crate::sampler::chain::LinksStart;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Provenance {
@@ -36,19 +37,19 @@ pub struct ChainTimes {
 }
 
 impl Provenance {
-    pub fn new(saved: &Saved) -> Provenance {
-        let config = &saved.config;
+    pub fn new(fit: &Posterior) -> Provenance {
+        let config = &fit.config;
         let value = serde_json::to_value(config).expect("a config is plain JSON");
         // The same from wherever the report is made.
-        let folder = saved.folder.canonicalize();
-        let folder = folder.unwrap_or_else(|_| saved.folder.clone());
-        let config_file = folder.join("config.json");
+        let folder = fit.folder.path();
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.into());
+        let config_file = Folder::new(folder).file(Folder::CONFIG);
         Provenance {
-            facts: facts(saved, &value),
-            chains: chain_times(saved),
+            facts: facts(fit, &value),
+            chains: chain_times(fit),
             config: serde_json::to_string_pretty(&value).expect("plain JSON"),
             program_name: model_name(config),
-            program: saved.program.clone(),
+            program: fit.program.clone().unwrap_or_default(),
             command: format!(
                 "unshuffle fit {} --set output=again",
                 quoted(&config_file.display().to_string())
@@ -57,26 +58,24 @@ impl Provenance {
     }
 }
 
-fn facts(saved: &Saved, value: &Value) -> Vec<(&'static str, String)> {
-    let config = &saved.config;
-    let version = |name: &str| {
-        let value = saved.versions.get(name).and_then(Value::as_str);
-        value.unwrap_or("unknown").to_string()
-    };
-    let seconds = saved.diagnostics["seconds"].as_f64();
-    let rows = saved.num_rows();
+fn facts(fit: &Posterior, value: &Value) -> Vec<(&'static str, String)> {
+    let config = &fit.config;
+    let version = |value: &Option<String>| value.clone().unwrap_or("unknown".into());
+    let versions = &fit.versions;
+    let seconds = fit.seconds();
+    let rows = fit.num_rows();
     let sampler = &config.sampler;
     let mut facts = vec![
         ("Data", config.data.label()),
-        ("SHA-256 of the data", version("data_sha256")),
+        ("SHA-256 of the data", version(&versions.data_sha256)),
         ("Rows", rows.map_or("unknown".into(), |n| n.to_string())),
         ("Response", config.data.response_label()),
-        ("Predictors", saved.predictors().join(", ")),
+        ("Predictors", fit.predictors().join(", ")),
         ("Stan program", model_name(config)),
     ];
-    let priors = saved.data.as_ref().and_then(|data| data.priors.as_ref());
+    let priors = fit.data.as_ref().and_then(|data| data.priors.as_ref());
     facts.extend(priors.map(|priors| ("Priors of the parameters", priors_in_words(priors))));
-    if saved.links.is_some() {
+    if fit.links.is_some() {
         facts.push(("Likelihood of links", config.model.family().to_string()));
         facts.push(("Prior of links", choice(&value["permutation"]["prior"])));
         let rate = config.permutation.prior.rate();
@@ -108,9 +107,9 @@ fn facts(saved: &Saved, value: &Value) -> Vec<(&'static str, String)> {
             "Time",
             seconds.map_or("unknown".into(), |s| format!("{} s", significant(s, 3))),
         ),
-        ("unshuffle", version("unshuffle")),
-        ("Stan", version("stan")),
-        ("Toolchain", version("toolchain")),
+        ("unshuffle", version(&versions.unshuffle)),
+        ("Stan", version(&versions.stan)),
+        ("Toolchain", version(&versions.toolchain)),
     ]);
     facts
 }
@@ -170,25 +169,21 @@ fn quoted(path: &str) -> String {
     }
 }
 
-fn chain_times(saved: &Saved) -> Vec<ChainTimes> {
-    let chains = saved.diagnostics["chains"].as_array();
-    let rows = chains.into_iter().flatten().enumerate().map(|(k, chain)| {
-        let number = |key: &str, unit: &str| match chain[key].as_f64() {
-            Some(value) => format!("{}{unit}", significant(value, 3)),
-            None => "NA".into(),
-        };
-        let whole = |key: &str| chain[key].as_u64().map_or("NA".into(), |n| n.to_string());
+fn chain_times(fit: &Posterior) -> Vec<ChainTimes> {
+    let chains = fit.outcomes().iter();
+    let rows = chains.map(|chain| {
+        let number = |value: f64, unit: &str| format!("{}{unit}", significant(value, 3));
         ChainTimes {
-            chain: chain["chain"].as_u64().map_or(k + 1, |n| n as usize),
-            warmup: number("warmup_seconds", " s"),
-            sampling: number("sampling_seconds", " s"),
-            step_one: number("step_one_seconds", " s"),
-            step_two: number("step_two_seconds", " s"),
-            gradients: whole("num_gradients"),
-            step_size: number("step_size", ""),
-            divergences: whole("num_divergences"),
-            treedepth_hits: whole("num_treedepth_hits"),
-            links_start: chain["links_start"].as_str().unwrap_or("kept").to_string(),
+            chain: chain.chain,
+            warmup: number(chain.warmup_seconds, " s"),
+            sampling: number(chain.sampling_seconds, " s"),
+            step_one: number(chain.step_one_seconds, " s"),
+            step_two: number(chain.step_two_seconds, " s"),
+            gradients: chain.num_gradients.to_string(),
+            step_size: number(chain.step_size, ""),
+            divergences: chain.num_divergences.to_string(),
+            treedepth_hits: chain.num_treedepth_hits.to_string(),
+            links_start: chain.links_start.map_or("kept", LinksStart::name).into(),
         }
     });
     rows.collect()

@@ -2,9 +2,9 @@
 
 use super::coefficients::coefficients;
 use super::format::with_spread;
-use super::saved::Saved;
 use super::verdict::Verdict;
 use crate::baseline::compare::method_label;
+use crate::posterior::Posterior;
 
 /// Coefficients shown; the table below them has the others.
 const MOST_SHOWN: usize = 40;
@@ -23,19 +23,19 @@ struct Bar {
 }
 
 /// What was found, in lines of at most `width` characters; problems are listed elsewhere.
-pub fn verdict_text(saved: &Saved, width: usize) -> String {
-    let findings = Verdict::new(saved).findings;
+pub fn verdict_text(fit: &Posterior, width: usize) -> String {
+    let findings = Verdict::new(fit).findings;
     findings.iter().map(|line| wrapped(line, width)).collect()
 }
 
 /// Lines of at most `width` characters, as long as no word is longer.
-pub fn overview(saved: &Saved, width: usize) -> String {
-    let verdict = Verdict::new(saved).text();
+pub fn overview(fit: &Posterior, width: usize) -> String {
+    let verdict = Verdict::new(fit).text();
     let mut text: String = verdict.lines().map(|line| wrapped(line, width)).collect();
-    let method = saved.as_linked();
-    let all = coefficients(saved);
+    let method = fit.as_linked();
+    let all = coefficients(fit);
     let bars = all.iter().take(MOST_SHOWN).filter_map(|(name, row)| {
-        let mut estimates = saved.estimates.iter();
+        let mut estimates = fit.estimates().iter();
         let naive = estimates.find(|e| Some(e.method.as_str()) == method && e.name == *name);
         let bar = Bar {
             name: name.clone(),

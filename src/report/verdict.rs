@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::data_notes;
 use super::format::{count, percent, significant, with_spread};
-use super::saved::Saved;
 use crate::baseline::compare::{Estimate, UNSHUFFLE};
 use crate::config::Family;
 use crate::data::INTERCEPT;
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::Finding;
 use crate::trust::{Check, Method, Trust};
 
@@ -37,12 +37,12 @@ pub struct CheckLine {
 }
 
 impl Verdict {
-    pub fn new(saved: &Saved) -> Verdict {
-        let problems = saved.findings.iter().filter(|finding| finding.is_problem());
-        let in_her_names = |finding: &Finding| finding.clone().renamed(|name| saved.name_of(name));
+    pub fn new(fit: &Posterior) -> Verdict {
+        let problems = fit.findings().iter().filter(|finding| finding.is_problem());
+        let in_her_names = |finding: &Finding| finding.clone().renamed(|name| fit.name_of(name));
         let mut problems: Vec<String> = problems.map(|f| in_her_names(f).to_string()).collect();
-        if saved.diagnostics["interrupted"] == true {
-            let draws = saved.chains.iter().map(|chain| chain.num_draws()).sum();
+        if fit.is_interrupted() {
+            let draws = fit.chains.iter().map(|chain| chain.num_draws()).sum();
             problems.insert(
                 0,
                 format!(
@@ -51,13 +51,13 @@ impl Verdict {
                 ),
             );
         }
-        let mut findings = vec![mismatch(saved)];
-        findings.extend(probably_wrong(saved));
-        findings.extend(effect(saved));
-        findings.extend(remarks(saved));
-        findings.push(agreement(saved));
-        let notes = saved.data.as_ref().map(|data| &data.notes);
-        let checks = saved.trust.iter().flat_map(|trust| &trust.checks);
+        let mut findings = vec![mismatch(fit)];
+        findings.extend(probably_wrong(fit));
+        findings.extend(effect(fit));
+        findings.extend(remarks(fit));
+        findings.push(agreement(fit));
+        let notes = fit.data.as_ref().map(|data| &data.notes);
+        let checks = fit.trust.iter().flat_map(|trust| &trust.checks);
         let line = |check: &Check| CheckLine {
             result: match check.passed {
                 Some(true) => "holds",
@@ -86,8 +86,8 @@ impl Verdict {
 }
 
 /// Failed checks that do not stand in the way of the joint posterior, and why they do not.
-fn remarks(saved: &Saved) -> Vec<String> {
-    let Some(trust) = &saved.trust else {
+fn remarks(fit: &Posterior) -> Vec<String> {
+    let Some(trust) = &fit.trust else {
         return Vec::new();
     };
     let failed = trust.checks.iter().filter(|check| check.has_failed());
@@ -102,19 +102,19 @@ fn remarks(saved: &Saved) -> Vec<String> {
 }
 
 /// What the file says of wrong links: their share, under its condition, or what contradicts the model behind it.
-fn mismatch(saved: &Saved) -> String {
-    let num_rows = saved.rows.len();
-    if saved.links.is_none() {
+fn mismatch(fit: &Posterior) -> String {
+    let num_rows = fit.rows.len();
+    if fit.links.is_none() {
         return "Every link was kept as it is, so this fit says nothing of wrong links.".into();
     }
-    if let Some(trust) = distrust(saved) {
+    if let Some(trust) = distrust(fit) {
         return format!(
             "This file contradicts the model behind the links, so no number of wrong links is given. {} What would help: rows checked by hand (data.safe), an audit of links (permutation.prior.audit){}.",
             trust.sentence,
-            alternative(saved)
+            alternative(fit)
         );
     }
-    let moved = saved.quantity("n_moved");
+    let moved = fit.quantity("n_moved");
     let share = |number: Option<f64>| number.map(|number| number / num_rows as f64);
     let (Some(mean), Some(low), Some(high)) = (
         share(moved.and_then(|row| row.mean)),
@@ -125,15 +125,12 @@ fn mismatch(saved: &Saved) -> String {
             "How many of the {num_rows} rows are linked wrongly could not be estimated."
         );
     };
-    let condition = condition(saved);
+    let condition = condition(fit);
     // Where no draw moves a row, the rate still says how many wrong links could have gone unseen.
-    let unseen = saved.quantity("mismatch_rate").and_then(|rate| rate.q95);
-    let movable = saved
-        .data
-        .as_ref()
-        .map_or(num_rows, |data| data.num_movable);
+    let unseen = fit.quantity("mismatch_rate").and_then(|rate| rate.q95);
+    let movable = fit.data.as_ref().map_or(num_rows, |data| data.num_movable);
     let high_unseen = unseen.unwrap_or(high) * movable as f64 / num_rows as f64;
-    if mean < NEGLIGIBLE || num_expected(saved) < 1.0 {
+    if mean < NEGLIGIBLE || num_expected(fit) < 1.0 {
         return format!(
             "There is no sign of wrong links among the {num_rows} rows: if {condition}, their share is at most {} with 95 % probability.",
             percent(high.max(high_unseen))
@@ -148,14 +145,14 @@ fn mismatch(saved: &Saved) -> String {
 }
 
 /// The checks of a fit that failed one.
-fn distrust(saved: &Saved) -> Option<&Trust> {
-    saved.trust.as_ref().filter(|trust| !trust.trusted)
+fn distrust(fit: &Posterior) -> Option<&Trust> {
+    fit.trust.as_ref().filter(|trust| !trust.trusted)
 }
 
 /// Under which condition the share of wrong links holds.
-fn condition(saved: &Saved) -> String {
-    let law = saved.config.model.family().facts().condition;
-    let rows = match saved.config.data.block {
+fn condition(fit: &Posterior) -> String {
+    let law = fit.config.model.family().facts().condition;
+    let rows = match fit.config.data.block {
         Some(_) => "other rows of their block",
         None => "other rows of this file",
     };
@@ -163,8 +160,8 @@ fn condition(saved: &Saved) -> String {
 }
 
 /// Another program that needs less of the errors, where there is one.
-fn alternative(saved: &Saved) -> &'static str {
-    match saved.config.model.family() {
+fn alternative(fit: &Posterior) -> &'static str {
+    match fit.config.model.family() {
         Family::Gaussian | Family::StudentT { .. } => {
             ", or the program `robust`, which allows tails and a spread that changes"
         }
@@ -173,14 +170,14 @@ fn alternative(saved: &Saved) -> &'static str {
 }
 
 /// The posterior mean of the number of moved rows.
-fn num_expected(saved: &Saved) -> f64 {
-    let moved = saved.quantity("n_moved").and_then(|row| row.mean);
+fn num_expected(fit: &Posterior) -> f64 {
+    let moved = fit.quantity("n_moved").and_then(|row| row.mean);
     moved.unwrap_or(0.0)
 }
 
 /// How many rows are probably mislinked, and for how many it is known where they belong.
-fn probably_wrong(saved: &Saved) -> Option<String> {
-    let links = saved.links.as_ref().filter(|_| distrust(saved).is_none())?;
+fn probably_wrong(fit: &Posterior) -> Option<String> {
+    let links = fit.links.as_ref().filter(|_| distrust(fit).is_none())?;
     let (mut wrong, mut placed) = (0, 0);
     for row in 0..links.num_rows() {
         let found = links.row(row);
@@ -213,13 +210,13 @@ fn probably_wrong(saved: &Saved) -> Option<String> {
 }
 
 /// What wrong links did to the coefficients, or which coefficients to use instead of the joint posterior's.
-fn effect(saved: &Saved) -> Option<String> {
-    saved.links.as_ref()?;
-    if let Some(trust) = distrust(saved) {
-        return recommendation(saved, trust);
+fn effect(fit: &Posterior) -> Option<String> {
+    fit.links.as_ref()?;
+    if let Some(trust) = distrust(fit) {
+        return recommendation(fit, trust);
     }
-    let (given_name, given) = as_linked(saved)?;
-    let ours = joint(saved);
+    let (given_name, given) = as_linked(fit)?;
+    let ours = joint(fit);
     let pairs = given.into_iter().filter_map(|naive| {
         let ours = ours.iter().find(|e| e.name == naive.name)?;
         let [low, high] = ours.interval?;
@@ -260,30 +257,30 @@ fn effect(saved: &Saved) -> Option<String> {
 }
 
 /// The fit that takes every link as given, by name: the same program where coefficients.csv has it, else least squares.
-fn as_linked(saved: &Saved) -> Option<(&'static str, Vec<Estimate>)> {
-    let same: Vec<Estimate> = of_method(saved, Method::AsLinked);
+fn as_linked(fit: &Posterior) -> Option<(&'static str, Vec<Estimate>)> {
+    let same: Vec<Estimate> = of_method(fit, Method::AsLinked);
     if !same.is_empty() {
         return Some(("the same model with every link kept", same));
     }
-    let first = saved.as_linked()?;
-    let own = saved.estimates.iter().filter(|e| e.method == first);
+    let first = fit.as_linked()?;
+    let own = fit.estimates().iter().filter(|e| e.method == first);
     Some((
         "least squares with the links as given",
         own.cloned().collect(),
     ))
 }
 
-fn joint(saved: &Saved) -> Vec<Estimate> {
-    let own = saved.estimates.iter().filter(|e| e.method == UNSHUFFLE);
+fn joint(fit: &Posterior) -> Vec<Estimate> {
+    let own = fit.estimates().iter().filter(|e| e.method == UNSHUFFLE);
     let own: Vec<Estimate> = own.cloned().collect();
     match own.is_empty() {
-        true => of_method(saved, Method::Joint),
+        true => of_method(fit, Method::Joint),
         false => own,
     }
 }
 
-fn of_method(saved: &Saved, method: Method) -> Vec<Estimate> {
-    let own = saved.coefficients.iter().filter(|c| c.method == method);
+fn of_method(fit: &Posterior, method: Method) -> Vec<Estimate> {
+    let own = fit.coefficients.iter().filter(|c| c.method == method);
     own.map(|c| Estimate {
         method: method.name().into(),
         name: c.name.clone(),
@@ -295,8 +292,8 @@ fn of_method(saved: &Saved, method: Method) -> Vec<Estimate> {
 }
 
 /// Which coefficients to use where a check has failed.
-fn recommendation(saved: &Saved, trust: &Trust) -> Option<String> {
-    let words: Vec<String> = saved
+fn recommendation(fit: &Posterior, trust: &Trust) -> Option<String> {
+    let words: Vec<String> = fit
         .coefficients
         .iter()
         .filter(|c| c.method == Method::Recommended && c.name != INTERCEPT)
@@ -343,13 +340,13 @@ fn first_few(words: &[&str]) -> String {
 }
 
 /// Whether the chains agree.
-fn agreement(saved: &Saved) -> String {
-    let worst = saved
-        .summary
+fn agreement(fit: &Posterior) -> String {
+    let worst = fit
+        .summary()
         .iter()
         .filter_map(|row| row.r_hat)
         .reduce(f64::max);
-    let num_chains = saved.chains.len();
+    let num_chains = fit.chains.len();
     let disagree =
         |finding: &Finding| matches!(finding, Finding::HighRHat(_) | Finding::LinksDisagree(_));
     let not_judged = |finding: &Finding| matches!(finding, Finding::NotJudged(_));
@@ -361,11 +358,11 @@ fn agreement(saved: &Saved) -> String {
         None => format!(
             "Whether the {num_chains} chains agree could not be judged: they are too short."
         ),
-        Some(worst) if saved.findings.iter().any(disagree) => format!(
+        Some(worst) if fit.findings().iter().any(disagree) => format!(
             "The {num_chains} chains do not agree well enough (largest R-hat {}): see the problems above before using these numbers.",
             significant(worst, 4)
         ),
-        Some(worst) if saved.findings.iter().any(not_judged) => format!(
+        Some(worst) if fit.findings().iter().any(not_judged) => format!(
             "The {num_chains} chains agree as far as that can be judged (largest R-hat {}); the problems above name the rest.",
             significant(worst, 4)
         ),

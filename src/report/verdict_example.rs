@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use serde_json::{Map, json};
+use serde_json::json;
 
-use super::saved::{Saved, SavedRow};
-use crate::baseline::compare::{self, Estimate};
+use crate::baseline::compare::Estimate;
 use crate::config;
 use crate::posterior::draws::{ChainDraws, MovedRow};
 use crate::posterior::links::{LinksSummary, RowNumbers};
-use crate::posterior::summary;
+use crate::posterior::{Diagnostics, Folder, Posterior, Row};
 
 /// What the made-up fit looks like; the default is a clean one with three mislinked rows of twenty.
 pub struct Example {
@@ -63,7 +62,7 @@ impl Numbers {
 }
 
 impl Example {
-    pub fn saved(&self) -> Saved {
+    pub fn fit(&self) -> Posterior {
         let mut numbers = Numbers(12345);
         let num_coefficients = self.predictors.len() + 1;
         let mut chains = Vec::new();
@@ -80,18 +79,13 @@ impl Example {
         });
         let file = Path::new("/fits/example/config.json");
         let config = config::parse(&config.to_string(), file, &[]).unwrap();
-        let rows = summary::rows(&chains);
+        let mut fit = Posterior::of(Folder::new("/fits/example"), config, chains);
         let numbers: Vec<usize> = (1..=self.num_rows).collect();
-        let links = LinksSummary::count(&links, RowNumbers::new(&numbers));
-        let mut findings = summary::findings(&chains, &rows);
-        findings.extend(links.findings());
+        fit.links = Some(LinksSummary::count(&links, RowNumbers::new(&numbers)));
         let names =
             std::iter::once("(Intercept)").chain(self.predictors.iter().map(String::as_str));
         let naive = names.enumerate().map(|(k, name)| {
-            let row = rows
-                .iter()
-                .find(|row| row.name == format!("beta.{}", k + 1))
-                .unwrap();
+            let row = fit.quantity(&format!("beta.{}", k + 1)).unwrap();
             let (mean, sd) = (row.mean.unwrap(), row.sd.unwrap());
             let value = mean - self.naive_shift * sd;
             Estimate {
@@ -102,29 +96,19 @@ impl Example {
                 interval: Some([value - 1.6 * sd, value + 1.6 * sd]),
             }
         });
-        Saved {
-            folder: "/fits/example".into(),
-            versions: Map::new(),
-            data: None,
-            estimates: compare::beside_fit(naive.collect(), &rows, None).unwrap(),
-            rate_curve: Vec::new(),
-            rows: (0..self.num_rows).map(|row| self.row(row)).collect(),
-            chains,
-            summary: rows,
-            findings,
-            links: Some(links),
-            trust: None,
-            coefficients: Vec::new(),
-            predictive: None,
-            program: "model {}".into(),
-            diagnostics: json!({"seconds": 1.5, "chains": [], "interrupted": false}),
-            config,
-        }
+        fit.baselines = naive.collect();
+        fit.rows = (0..self.num_rows).map(|row| self.row(row)).collect();
+        fit.program = Some("model {}".into());
+        fit.diagnostics = Some(Diagnostics {
+            seconds: 1.5,
+            ..Diagnostics::default()
+        });
+        fit
     }
 
-    fn row(&self, row: usize) -> SavedRow {
+    fn row(&self, row: usize) -> Row {
         let fitted = 1.0 + row as f64;
-        SavedRow {
+        Row {
             number: row + 1,
             id: self.id.map(|id| id(row)),
             block: None,

@@ -1,8 +1,8 @@
 //! The verdict's words, for fits of every kind.
 
-use super::saved::Saved;
 use super::verdict::Verdict;
 use super::verdict_example::Example;
+use crate::posterior::Posterior;
 use crate::trust::{Aspect, Check, Coefficient, Method, Trust};
 
 /// Fits of every kind and what is said of them, each under its name.
@@ -77,12 +77,12 @@ fn examples() -> Vec<(&'static str, Example)> {
 }
 
 /// A fit whose checks ended so, and its coefficients with every link kept and as recommended.
-fn judged(checks: Vec<Check>, source: Method) -> Saved {
-    let mut saved = Example::default().saved();
+fn judged(checks: Vec<Check>, source: Method) -> Posterior {
+    let mut fit = Example::default().fit();
     let first = checks
         .iter()
         .find(|check| check.decides && check.has_failed());
-    saved.trust = Some(Trust {
+    fit.trust = Some(Trust {
         trusted: first.is_none(),
         source,
         weight: f64::from(u8::from(first.is_none())),
@@ -97,13 +97,13 @@ fn judged(checks: Vec<Check>, source: Method) -> Saved {
         q5: estimate - 0.17,
         q95: estimate + 0.17,
     };
-    saved.coefficients = vec![
+    fit.coefficients = vec![
         coefficient("(Intercept)", Method::Recommended, 0.6),
         coefficient("income", Method::Recommended, 1.61),
         coefficient("(Intercept)", Method::AsLinked, 0.5),
         coefficient("income", Method::AsLinked, 1.55),
     ];
-    saved
+    fit
 }
 
 fn check(name: Aspect, decides: bool, sentence: &str) -> Check {
@@ -116,7 +116,7 @@ fn check(name: Aspect, decides: bool, sentence: &str) -> Check {
     }
 }
 
-fn judged_examples() -> Vec<(&'static str, Saved)> {
+fn judged_examples() -> Vec<(&'static str, Posterior)> {
     let spread =
         "Rows whose links stay do not have one spread: it changes with the predictors (p = 0.001).";
     let curve = "Rows whose links stay follow a curve; consider a further term such as I(x^2) in the formula (p = 0.001).";
@@ -131,11 +131,11 @@ fn judged_examples() -> Vec<(&'static str, Saved)> {
             judged(vec![check(Aspect::Spread, true, spread)], Method::AsLinked),
         ),
         ("a check fails, but the coefficients agree", {
-            let mut saved = judged(vec![check(Aspect::Spread, true, spread)], Method::Joint);
-            let trust = saved.trust.as_mut().unwrap();
+            let mut fit = judged(vec![check(Aspect::Spread, true, spread)], Method::Joint);
+            let trust = fit.trust.as_mut().unwrap();
             (trust.trusted, trust.weight) = (true, 1.0);
             trust.sentence = "The coefficients agree with an estimate that does not use the likelihood, so the joint posterior is recommended all the same.".into();
-            saved
+            fit
         }),
         (
             "a curve, which does not speak against the links",
@@ -146,9 +146,9 @@ fn judged_examples() -> Vec<(&'static str, Saved)> {
 
 #[test]
 fn a_fit_that_failed_a_check_has_no_headline_number() {
-    for (name, saved) in judged_examples() {
-        let text = Verdict::new(&saved).text();
-        let failed = !saved.trust.as_ref().unwrap().trusted;
+    for (name, fit) in judged_examples() {
+        let text = Verdict::new(&fit).text();
+        let failed = !fit.trust.as_ref().unwrap().trusted;
         assert_eq!(
             text.contains("no number of wrong links is given"),
             failed,
@@ -166,9 +166,9 @@ fn a_fit_that_failed_a_check_has_no_headline_number() {
 #[test]
 fn verdicts_read_as_they_should() {
     let mut text = String::new();
-    let plain = examples().into_iter().map(|(name, e)| (name, e.saved()));
-    for (name, saved) in plain.chain(judged_examples()) {
-        let verdict = Verdict::new(&saved).text();
+    let plain = examples().into_iter().map(|(name, e)| (name, e.fit()));
+    for (name, fit) in plain.chain(judged_examples()) {
+        let verdict = Verdict::new(&fit).text();
         text += &format!("--- {name}\n{verdict}\n");
     }
     let written = std::env::temp_dir().join("verdicts.txt");
@@ -184,18 +184,19 @@ fn verdicts_read_as_they_should() {
 
 #[test]
 fn a_fit_that_kept_every_link_says_so() {
-    let mut saved = Example::default().saved();
-    saved.links = None;
-    let text = Verdict::new(&saved).text();
+    let mut fit = Example::default().fit();
+    fit.links = None;
+    let text = Verdict::new(&fit).text();
     assert!(text.starts_with("Every link was kept as it is"), "{text}");
     assert!(!text.contains("more likely linked wrongly"), "{text}");
 }
 
 #[test]
 fn an_interrupted_fit_says_so_first() {
-    let mut saved = Example::default().saved();
-    saved.diagnostics["interrupted"] = true.into();
-    let text = Verdict::new(&saved).text();
+    let mut fit = Example::default().fit();
+    let diagnostics = fit.diagnostics.as_mut().unwrap();
+    diagnostics.interrupted = true;
+    let text = Verdict::new(&fit).text();
     assert!(
         text.starts_with("Problem: The fit was interrupted after 2000 draws"),
         "{text}"

@@ -1,18 +1,12 @@
-//! The estimates of one fit that a study can measure: those of its draws, and those of its coefficients.csv.
+//! The estimates of one fit that a study can measure: those of its draws, and its coefficients by method.
 
 use std::fmt;
-use std::fs;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::StudyError;
 use super::metrics::Interval;
-
-/// Estimates by coefficient and method, which a fit leaves in its folder.
-const COEFFICIENTS: &str = "coefficients.csv";
-/// Which checks the fit passed, and where its recommended answer comes from.
-const TRUST: &str = "trust.json";
+use crate::posterior::{Check, Folder, Posterior, Trust};
 
 /// A method of coefficients.csv.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +36,7 @@ impl fmt::Display for Answer {
 
 /// trust.json, as far as a study keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trust {
+pub struct TrustRecord {
     /// What the recommended answer is made from.
     pub source: Option<String>,
     /// How much of it is the joint posterior.
@@ -59,105 +53,100 @@ pub struct TrustCheck {
     pub passed: Option<bool>,
 }
 
-impl Trust {
-    /// None where the fit left no such file.
-    pub fn read(fit: &Path) -> Result<Option<Trust>, StudyError> {
-        let path = fit.join(TRUST);
-        let Ok(text) = fs::read_to_string(&path) else {
-            return Ok(None);
+impl TrustRecord {
+    pub fn of(trust: &Trust) -> TrustRecord {
+        let check = |check: &Check| TrustCheck {
+            name: check.name.name().into(),
+            p_value: check.p_value,
+            passed: check.passed,
         };
-        let trust = serde_json::from_str(&text).map_err(|error| StudyError::Answers {
-            path,
-            problem: format!("is not as expected: {error}"),
-        })?;
-        Ok(Some(trust))
+        TrustRecord {
+            source: Some(trust.source.name().into()),
+            weight: Some(trust.weight),
+            checks: trust.checks.iter().map(check).collect(),
+        }
     }
 }
 
 /// The estimates of `answer` with 90 % intervals, in the order of `names`.
-pub fn read_answer(
-    fit: &Path,
+pub fn intervals(
+    fit: &Posterior,
     answer: Answer,
     names: &[String],
 ) -> Result<Vec<Interval>, StudyError> {
-    let path = fit.join(COEFFICIENTS);
-    let problem = |problem: String| StudyError::Answers {
-        path: path.clone(),
-        problem,
-    };
-    let mut reader = csv::Reader::from_path(&path).map_err(|error| {
-        problem(format!(
-            "cannot be read ({error}), so there is no `{answer}`"
-        ))
-    })?;
-    let lines: Result<Vec<Line>, _> = reader.deserialize().collect();
-    let lines = lines.map_err(|error| problem(format!("is not as expected: {error}")))?;
     let method = answer.to_string();
     let of = |name: &String| {
-        let line = lines.iter().find(|l| l.method == method && l.name == *name);
-        let interval = line.map(|line| Interval {
-            estimate: line.estimate,
-            low: line.low,
-            high: line.high,
+        let mut known = fit.coefficients.iter();
+        let found = known.find(|c| c.method.name() == method && c.name == *name);
+        let interval = found.map(|c| Interval {
+            estimate: c.estimate,
+            low: c.q5,
+            high: c.q95,
         });
-        interval.ok_or_else(|| problem(format!("has no estimate `{answer}` of {name}")))
+        interval.ok_or_else(|| StudyError::Answers {
+            path: fit.folder.file(Folder::COEFFICIENTS),
+            problem: format!("has no estimate `{answer}` of {name}"),
+        })
     };
     names.iter().map(of).collect()
 }
 
-#[derive(Deserialize)]
-struct Line {
-    name: String,
-    method: String,
-    estimate: f64,
-    #[serde(rename = "5%")]
-    low: f64,
-    #[serde(rename = "95%")]
-    high: f64,
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::path::Path;
 
-    const TEXT: &str = "name,method,estimate,sd,5%,95%\n\
-        (Intercept),recommended,1.5,0.1,1.3,1.7\n\
-        educ,joint,9,0.1,8,10\n\
-        educ,recommended,2.5,0.2,2.1,2.9\n\
-        \"I(educ, 2)\",recommended,-1,0.2,-1.4,-0.6\n";
+    use serde_json::json;
+
+    use super::*;
+    use crate::config;
+    use crate::posterior::{Aspect, Coefficient, Method};
 
     fn names(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| name.to_string()).collect()
     }
 
-    #[test]
-    fn an_answer_is_read_by_method_and_name() {
-        let fit = tempfile::tempdir().unwrap();
-        fs::write(fit.path().join(COEFFICIENTS), TEXT).unwrap();
-        let wanted = names(&["I(educ, 2)", "educ"]);
-        let found = read_answer(fit.path(), Answer::Recommended, &wanted).unwrap();
-        let interval = |estimate, low, high| Interval {
+    fn fit() -> Posterior {
+        let text = json!({
+            "model": {"stan": "linear"},
+            "data": {"file": "d.csv", "response": "y", "predictors": ["x"]},
+        });
+        let file = Path::new("/nowhere/config.json");
+        let config = config::parse(&text.to_string(), file, &[]).unwrap();
+        let mut fit = Posterior::of(Folder::new("/nowhere"), config, Vec::new());
+        let coefficient = |name: &str, method, estimate: f64| Coefficient {
+            name: name.into(),
+            method,
             estimate,
-            low,
-            high,
+            sd: 0.2,
+            q5: estimate - 0.4,
+            q95: estimate + 0.4,
         };
-        assert_eq!(found, [interval(-1.0, -1.4, -0.6), interval(2.5, 2.1, 2.9)]);
+        fit.coefficients = vec![
+            coefficient("educ", Method::Joint, 9.0),
+            coefficient("educ", Method::Recommended, 2.5),
+            coefficient("I(educ, 2)", Method::Recommended, -1.0),
+        ];
+        fit
+    }
+
+    #[test]
+    fn an_answer_is_found_by_method_and_name() {
+        let wanted = names(&["I(educ, 2)", "educ"]);
+        let found = intervals(&fit(), Answer::Recommended, &wanted).unwrap();
+        let interval = |estimate: f64| Interval {
+            estimate,
+            low: estimate - 0.4,
+            high: estimate + 0.4,
+        };
+        assert_eq!(found, [interval(-1.0), interval(2.5)]);
     }
 
     #[test]
     fn what_is_missing_is_said_in_one_sentence() {
-        let fit = tempfile::tempdir().unwrap();
         let refused = |answer, name: &str| {
-            let error = read_answer(fit.path(), answer, &names(&[name])).unwrap_err();
+            let error = intervals(&fit(), answer, &names(&[name])).unwrap_err();
             error.to_string()
         };
-        let sentence = refused(Answer::Recommended, "educ");
-        assert!(
-            sentence.contains("coefficients.csv cannot be read")
-                && sentence.contains("no `recommended`"),
-            "{sentence}"
-        );
-        fs::write(fit.path().join(COEFFICIENTS), TEXT).unwrap();
         let sentence = refused(Answer::KnownRate, "educ");
         assert!(
             sentence.contains("coefficients.csv has no estimate `known_rate` of educ"),
@@ -165,25 +154,32 @@ mod tests {
         );
         let sentence = refused(Answer::Recommended, "tenure");
         assert!(sentence.contains("`recommended` of tenure"), "{sentence}");
-        fs::write(fit.path().join(COEFFICIENTS), TEXT.replace("2.5", "much")).unwrap();
-        let sentence = refused(Answer::Recommended, "educ");
-        assert!(sentence.contains("is not as expected"), "{sentence}");
     }
 
     #[test]
-    fn trust_is_read_where_it_is() {
-        let fit = tempfile::tempdir().unwrap();
-        assert_eq!(Trust::read(fit.path()).unwrap(), None);
-        let text = r#"{"source": "as_linked", "weight": 0.25, "sentence": "more than is kept",
-            "checks": [{"name": "spread", "p_value": 0.001, "passed": false, "sentence": "."},
-                       {"name": "tails", "p_value": null, "passed": null}]}"#;
-        fs::write(fit.path().join(TRUST), text).unwrap();
-        let trust = Trust::read(fit.path()).unwrap().unwrap();
-        assert_eq!(trust.source.as_deref(), Some("as_linked"));
-        assert_eq!(trust.weight, Some(0.25));
-        assert_eq!(trust.checks[0].passed, Some(false));
-        assert_eq!(trust.checks[1].p_value, None);
-        fs::write(fit.path().join(TRUST), "{").unwrap();
-        assert!(Trust::read(fit.path()).is_err());
+    fn trust_is_kept_as_far_as_a_study_needs_it() {
+        let check = |name, p_value: Option<f64>| Check {
+            name,
+            p_value,
+            passed: p_value.map(|p| p > 0.03),
+            decides: true,
+            sentence: String::new(),
+        };
+        let trust = Trust {
+            trusted: false,
+            source: Method::AsLinked,
+            weight: 0.25,
+            checks: vec![
+                check(Aspect::Spread, Some(0.001)),
+                check(Aspect::Tails, None),
+            ],
+            sentence: "more than is kept".into(),
+        };
+        let kept = serde_json::to_value(TrustRecord::of(&trust)).unwrap();
+        let expected = json!({"source": "as_linked", "weight": 0.25, "checks": [
+            {"name": "spread", "p_value": 0.001, "passed": false},
+            {"name": "tails", "p_value": null, "passed": null},
+        ]});
+        assert_eq!(kept, expected);
     }
 }

@@ -10,7 +10,7 @@ use super::metrics::{Interval, Metrics};
 use super::task::{Outcome, TaskData};
 use crate::baseline::{KnownRate, beta_rates, one_rate};
 use crate::config::{Check, ConfigError};
-use crate::fit::link_space;
+use crate::data::link_space;
 
 /// The audit's stream of the data's seed, whose stream 0 has the data: all methods hear of the same audit.
 const STREAM: usize = 1;

@@ -3,16 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 use super::StudyError;
-use super::answers::{Answer, Trust, read_answer};
+use super::answers::{Answer, TrustRecord, intervals};
 use super::config::{Cell, CellData};
 use super::metrics::{Interval, Metrics, Timing, TrueMeans, radius};
 use super::task::{Outcome, TaskData};
 use crate::baseline::Baseline;
 use crate::config::{Family, Prior};
-use crate::fit::{FitError, Fitted, Prepared};
+use crate::fit::Prepared;
 use crate::numerics::quantile;
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
-use crate::posterior::draws::{MovedRow, read_links};
+use crate::posterior::draws::LinkDraws;
+use crate::posterior::links::LinksSummary;
+use crate::sampler::chain::ChainOutcome;
 
 /// Standard normal quantiles at 0.75 and 0.95.
 pub(super) const Z_75: f64 = 0.674_489_750_196_081_7;
@@ -73,12 +76,12 @@ pub fn measure_baseline(baseline: Baseline, task: &TaskData, with_detail: bool) 
 
 pub fn measure_fit(
     prepared: &Prepared,
-    fitted: &Fitted,
+    fitted: &Posterior,
     cell: &Cell,
     task: &TaskData,
     with_detail: bool,
 ) -> Result<Outcome, StudyError> {
-    let of = |name: &str| fitted.summary.iter().find(|row| row.name == name);
+    let of = |name: &str| fitted.quantity(name);
     let betas: Option<Vec<&SummaryRow>> = (1..=task.truth.beta.len())
         .map(|k| of(&format!("beta.{k}")))
         .collect();
@@ -101,7 +104,7 @@ pub fn measure_fit(
         ess_bulk: least(betas.iter().map(|row| row.ess_bulk)),
         num_divergences: Some(
             fitted
-                .outcomes
+                .outcomes()
                 .iter()
                 .map(|chain| chain.num_divergences as f64)
                 .sum(),
@@ -125,17 +128,16 @@ pub fn measure_fit(
         && design.errors == Family::Gaussian
         && let Some(sigma) = task.truth.sigma.filter(|sigma| *sigma > 0.0)
     {
-        contraction(&mut metrics, prepared, fitted, task, sigma)?;
+        contraction(&mut metrics, prepared, fitted, task, sigma);
     }
     let detail = if with_detail {
         Some(detail_of(fitted, task.truth.beta.len()))
     } else {
         None
     };
-    let fit = &prepared.config.output;
     let others = cell.answers.iter().filter(|a| **a != Answer::Joint);
     let further = others.map(|answer| {
-        let estimates = read_answer(fit, *answer, &task.data.predictor_names)?;
+        let estimates = intervals(fitted, *answer, &task.data.predictor_names)?;
         // All but the coefficients is the same for every answer of a fit.
         let mut own = metrics.clone();
         task.compare(&mut own, &estimates);
@@ -143,7 +145,7 @@ pub fn measure_fit(
     });
     Ok(Outcome {
         further: further.collect::<Result<_, StudyError>>()?,
-        trust: Trust::read(fit)?,
+        trust: fitted.trust.as_ref().map(TrustRecord::of),
         metrics,
         timing: timing(prepared, fitted, &betas),
         detail,
@@ -158,11 +160,11 @@ fn least(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
         .reduce(f64::min)
 }
 
-fn timing(prepared: &Prepared, fitted: &Fitted, betas: &[&SummaryRow]) -> Timing {
+fn timing(prepared: &Prepared, fitted: &Posterior, betas: &[&SummaryRow]) -> Timing {
     let sampler = &prepared.config.sampler;
     let iterations = (sampler.chains * (sampler.warmup + sampler.draws)) as f64;
-    let sum = |of: fn(&crate::sampler::chain::ChainOutcome) -> f64| -> Option<f64> {
-        Some(1000.0 * fitted.outcomes.iter().map(of).sum::<f64>() / iterations)
+    let sum = |of: fn(&ChainOutcome) -> f64| -> Option<f64> {
+        Some(1000.0 * fitted.outcomes().iter().map(of).sum::<f64>() / iterations)
     };
     Timing {
         seconds: None,
@@ -178,36 +180,27 @@ fn timing(prepared: &Prepared, fitted: &Fitted, betas: &[&SummaryRow]) -> Timing
 fn contraction(
     metrics: &mut Metrics,
     prepared: &Prepared,
-    fitted: &Fitted,
+    fitted: &Posterior,
     task: &TaskData,
     sigma: f64,
-) -> Result<(), StudyError> {
+) {
     let num_rows = task.data.num_rows();
     let (alpha, _) = prepared.config.temperature.at(num_rows);
     let means = TrueMeans::new(task.data.x.view(), &task.truth);
     let scale = alpha / (2.0 * sigma.powi(2) * num_rows as f64);
     let mut divergences = Vec::new();
-    for chain in &fitted.chains {
-        let links = if fitted.links.is_some() {
-            let name = format!("links_{}.csv", chain.chain);
-            read_links(&prepared.config.output.join(name)).map_err(FitError::from)?
-        } else {
-            Vec::new()
-        };
+    let links = fitted.links.as_ref().map(LinksSummary::chains);
+    for (k, chain) in fitted.chains.iter().enumerate() {
+        let links = links.map(|links| &links[k]);
+        let moved = links.map(LinkDraws::by_draw).unwrap_or_default();
         let names: Vec<String> = (1..=task.truth.beta.len())
             .map(|k| format!("beta.{k}"))
             .collect();
         let columns: Option<Vec<&[f64]>> = names.iter().map(|name| chain.column(name)).collect();
         let columns = columns.expect("the summary has them");
-        let mut rest = links.as_slice();
         for draw in 0..chain.num_draws() {
             let beta: Vec<f64> = columns.iter().map(|column| column[draw]).collect();
-            let own = rest.partition_point(|link| link.draw <= draw + 1);
-            let (moved, later) = rest.split_at(own);
-            rest = later;
-            let moved = moved
-                .iter()
-                .map(|m: &MovedRow| (m.row - 1, m.linked_to - 1));
+            let moved = moved.get(draw).into_iter().flatten().copied();
             divergences.push(scale * means.distance2(&beta, moved));
         }
     }
@@ -222,10 +215,9 @@ fn contraction(
             outside as f64 / divergences.len() as f64
         });
     }
-    Ok(())
 }
 
-fn detail_of(fitted: &Fitted, num_coefficients: usize) -> Detail {
+fn detail_of(fitted: &Posterior, num_coefficients: usize) -> Detail {
     let coefficients = (1..=num_coefficients).filter_map(|k| {
         let name = format!("beta.{k}");
         let columns = fitted.chains.iter().filter_map(|chain| chain.column(&name));

@@ -33,7 +33,7 @@ use crate::config::ConfigError;
 use crate::fit::FitError;
 use crate::study::simulate::SimulateError;
 
-pub use answers::{Answer, Trust, TrustCheck};
+pub use answers::{Answer, TrustCheck, TrustRecord};
 pub use collect::{CellMetric, Collected};
 pub use config::{Cell, CellData, Estimator, LinksUsed, Study};
 pub use file_design::{FileDesign, FileSettings, Target};

@@ -3,6 +3,7 @@
 use super::collect::{CellMetric, Collected};
 use super::config::{CellData, Study};
 use super::plan::Task;
+use crate::text::aligned;
 
 /// (metric, heading); the first with its standard error.
 const SHOWN: [(&str, &str); 6] = [
@@ -56,7 +57,7 @@ pub fn study_table(study: &Study, collected: &Collected) -> String {
             rows.push(fields.chain(shown).collect());
         }
     }
-    aligned(&rows)
+    aligned(&rows, 1)
 }
 
 fn with_error(metric: &CellMetric, shown: bool) -> String {
@@ -78,25 +79,6 @@ fn significant(value: f64) -> String {
     } else {
         format!("{value:.3e}")
     }
-}
-
-/// The first column to the left, the others to the right.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max();
-    let mut text = String::new();
-    for row in rows {
-        for (k, field) in row.iter().enumerate() {
-            let width = width(k).unwrap_or(0);
-            text += &if k == 0 {
-                format!("{field:<width$}")
-            } else {
-                format!("  {field:>width$}")
-            };
-        }
-        text.truncate(text.trim_end().len());
-        text.push('\n');
-    }
-    text
 }
 
 impl Study {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::StudyError;
-use super::answers::{Answer, Trust};
+use super::answers::{Answer, TrustRecord};
 use super::config::{Cell, CellData, Estimator, LinksUsed, Study};
 use super::file_design::FileDesign;
 use super::files::failed;
@@ -24,6 +24,7 @@ use crate::config::{Audit, Prior};
 use crate::data::Dataset;
 use crate::sampler::chain::Silent;
 use crate::study::simulate::{Truth, simulate};
+use crate::text::full_sentence;
 
 pub const DONE: &str = "done.json";
 pub const FAILED: &str = "failed.json";
@@ -39,7 +40,7 @@ pub struct Outcome {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further: Vec<(Answer, Metrics)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trust: Option<Trust>,
+    pub trust: Option<TrustRecord>,
     pub timing: Timing,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<Detail>,
@@ -205,32 +206,18 @@ impl Task {
                 config.permutation.prior = task_data.with_audit(config.permutation.prior);
                 let program = programs.of(&config.model.stan);
                 let prepared = program.with_data(config, task_data.data.clone())?;
-                let fitted = prepared.fit(num_threads, stop, &Silent)?;
-                if fitted.interrupted {
+                let mut fitted = prepared.sample(num_threads, stop, &Silent)?;
+                if fitted.is_interrupted() {
                     return Ok(None);
                 }
                 if cell.answers != [Answer::Joint] {
-                    prepared.judge(&fitted, num_threads, stop)?;
+                    prepared.judge(&mut fitted, num_threads, stop)?;
                 }
                 let outcome = measure_fit(&prepared, &fitted, cell, &task_data, with_detail)?;
                 Ok(Some(outcome))
             }
         }
     }
-}
-
-/// An error with its causes, as the terminal would show it.
-fn full_sentence(error: &StudyError) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        let words = source.to_string();
-        if !text.contains(&words) {
-            text = format!("{text}: {words}");
-        }
-        cause = source.source();
-    }
-    text
 }
 
 /// The folder in which a task works until it can be renamed; removed when the task does not end.

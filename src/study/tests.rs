@@ -494,7 +494,7 @@ fn every_answer_has_a_line_of_its_own() {
                 true => vec![(Answer::Recommended, error(task.repeat as f64 / 4.0))],
                 false => Vec::new(),
             },
-            trust: is_fit.then(|| Trust {
+            trust: is_fit.then(|| TrustRecord {
                 source: Some("as_linked".into()),
                 weight: Some(0.25),
                 checks: vec![TrustCheck {

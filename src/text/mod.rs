@@ -1,5 +1,9 @@
-//! Words for people: lists of names and the nearest name to a mistyped one.
+//! Words for people: lists of names, the nearest name to a mistyped one, tables, errors as sentences.
 
+mod errors;
 mod names;
+mod table;
 
+pub(crate) use errors::full_sentence;
 pub(crate) use names::{list, nearest, quoted_list};
+pub(crate) use table::aligned;

@@ -1,12 +1,12 @@
 //! The recommended coefficients: the joint posterior where the checks pass, else what needs less of the model.
 
 use ndarray::Array2;
-use serde::{Deserialize, Serialize};
 
 use crate::baseline::{KnownRate, KnownRateFit, one_rate};
 use crate::config::{Config, Prior, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
 use crate::numerics::invert;
+use crate::posterior::{Coefficient, Method};
 use crate::sampler::links::LinkSpace;
 
 /// Half the width of a 90 % interval, in standard deviations.
@@ -29,44 +29,6 @@ struct ExpectedRate {
     /// Mean and `HIGH_POINT` given that some link is wrong.
     mean_of_some: f64,
     high: f64,
-}
-
-/// Where an estimate comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Method {
-    Recommended,
-    Joint,
-    /// The same program with every link kept.
-    AsLinked,
-    Huber,
-    Mixture,
-    KnownRate,
-}
-
-impl Method {
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Recommended => "recommended",
-            Method::Joint => "joint",
-            Method::AsLinked => "as_linked",
-            Method::Huber => "huber",
-            Method::Mixture => "mixture",
-            Method::KnownRate => "known_rate",
-        }
-    }
-}
-
-/// One line of coefficients.csv.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Coefficient {
-    /// The user's name.
-    pub name: String,
-    pub method: Method,
-    pub estimate: f64,
-    pub sd: f64,
-    pub q5: f64,
-    pub q95: f64,
 }
 
 /// What the answer is made of.

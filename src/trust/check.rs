@@ -1,25 +1,10 @@
 //! What a check says, in one sentence.
 
-use serde::{Deserialize, Serialize};
-
-use super::Aspect;
+use crate::posterior::{Aspect, Check};
 
 /// A check fails at this p-value. The p-values are conservative: of data that follow the model, about one fit in 25 fails
 /// one of the checks that decide.
 pub const LEVEL: f64 = 0.03;
-
-/// One check of a fit.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Check {
-    pub name: Aspect,
-    /// None for checks that are no tests, and for those that could not be made.
-    pub p_value: Option<f64>,
-    /// None where the check could not be made.
-    pub passed: Option<bool>,
-    /// Whether the joint posterior is not recommended where this check fails.
-    pub decides: bool,
-    pub sentence: String,
-}
 
 impl Check {
     pub(super) fn from_p_value(name: Aspect, p_value: Option<f64>) -> Check {
@@ -45,10 +30,6 @@ impl Check {
             decides: true,
             sentence,
         }
-    }
-
-    pub fn has_failed(&self) -> bool {
-        self.passed == Some(false)
     }
 }
 

@@ -6,37 +6,11 @@
 //! data set that the model draws at the same theta, so no p-value rests on a large sample (Gelman, Meng and Stern 1996).
 
 use rand::Rng;
-use serde::{Deserialize, Serialize};
 
 use super::frame::{Frame, mean, variance};
 use super::replicate::Model;
 use crate::model::Family;
-
-/// What a check looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Aspect {
-    /// P(wrong) does not depend on the predictors.
-    WrongByPredictors,
-    /// Responses of wrong rows do not depend on the predictors beside them.
-    ResponsesOfWrong,
-    /// Rows that stay have one spread.
-    Spread,
-    /// Rows that stay follow a straight line.
-    Curvature,
-    /// Rows that stay have the tails of the likelihood.
-    Tails,
-    /// The joint posterior agrees with the estimate that only needs the rate.
-    Effect,
-    /// The rate found is one that the method is made for.
-    Rate,
-    /// Wrong links explain the file better than anything else would.
-    Evidence,
-    /// The chains agree.
-    Convergence,
-    /// The responses can tell which links are wrong.
-    Information,
-}
+use crate::posterior::Aspect;
 
 /// Aspects with one statistic for each data set, in the order of [`statistics`].
 pub(super) const MEASURED: [Aspect; 5] = [

@@ -4,7 +4,6 @@ mod answer;
 mod check;
 mod checks;
 mod effect;
-mod files;
 mod frame;
 mod law;
 mod replicate;
@@ -12,20 +11,13 @@ mod rival;
 
 use ndarray::Array2;
 
-use serde::{Deserialize, Serialize};
-
-pub use answer::{Coefficient, Method};
-pub use check::{Check, LEVEL};
-pub use checks::Aspect;
-pub use files::{
-    COEFFICIENTS_FILE, TRUST_FILE, read_coefficients, read_trust, write_coefficients, write_trust,
-};
+pub use crate::posterior::{Aspect, Check, Coefficient, Method, Trust};
+pub use check::LEVEL;
 
 use crate::baseline::KnownRate;
 use crate::config::{Config, Family, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
 use crate::numerics::rng;
-use crate::posterior::diagnostics::Finding;
 use crate::posterior::draws::ChainDraws;
 use crate::sampler::links::{LinkSpace, RatePrior};
 use answer::{Ingredients, Recommended};
@@ -86,28 +78,6 @@ const NEEDS_EVIDENCE: f64 = 0.05;
 const LEAST_EVIDENCE: f64 = 3.0;
 /// R-hat above this: the chains have not found the same answer.
 const DISAGREEING: f64 = 1.1;
-
-/// trust.json: the checks, and what the recommended coefficients are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trust {
-    /// No check that decides has failed, or the coefficients agree with an estimate that does not use the likelihood.
-    pub trusted: bool,
-    /// What `recommended` has in coefficients.csv.
-    pub source: Method,
-    /// Of the joint posterior in the recommended answer.
-    pub weight: f64,
-    pub checks: Vec<Check>,
-    /// What contradicts the model, the first of them where there are several, or why the joint posterior is recommended all
-    /// the same; empty where nothing does.
-    pub sentence: String,
-}
-
-impl Trust {
-    /// For the list of what is wrong with a fit.
-    pub fn finding(&self) -> Option<Finding> {
-        (!self.trusted).then(|| Finding::Contradicted(self.sentence.clone()))
-    }
-}
 
 /// The outcome of all checks.
 pub struct Judgement {

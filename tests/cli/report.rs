@@ -7,8 +7,9 @@ use crate::common::{Project, compiler, rows};
 use serde_json::json;
 use unshuffle::data::{Blocks, Dataset, Notes};
 use unshuffle::fit;
+use unshuffle::posterior::Posterior;
 use unshuffle::posterior::draws;
-use unshuffle::report::{self, Saved};
+use unshuffle::report;
 use unshuffle::sampler::chain::Silent;
 
 const ODD: &str = "<script>alert(\"x\")</script>";
@@ -139,6 +140,11 @@ fn older_folders_get_one_sentence(project: &Project) {
         stderr.contains("the column `response`") && stderr.contains("fit again"),
         "{stderr}"
     );
+    let (stdout, stderr) = project.run(&["summary", "out"], 0);
+    assert!(
+        stdout.contains("StdDev") && stderr.contains("no verdict"),
+        "{stdout}{stderr}"
+    );
     project.write("out/rows.csv", &rows);
     fs::remove_file(project.path("out/model.stan")).unwrap();
     let (_, stderr) = project.run(&["report", "out"], 2);
@@ -147,11 +153,6 @@ fn older_folders_get_one_sentence(project: &Project) {
         "{stderr}"
     );
     assert_eq!(stderr.lines().count(), 1);
-    let (stdout, stderr) = project.run(&["summary", "out"], 0);
-    assert!(
-        stdout.contains("StdDev") && stderr.contains("no verdict"),
-        "{stdout}{stderr}"
-    );
 }
 
 #[test]
@@ -194,7 +195,7 @@ fn row_numbers_are_those_of_the_file_from_the_fit_to_the_report() {
     let data = with_dropped_rows(fit::read_data(&config).unwrap());
     let prepared = fit::prepare_with(config, data, &compiler()).unwrap();
     let stop = AtomicBool::new(false);
-    let fitted = prepared.fit(2, &stop, &Silent).unwrap();
+    let fitted = prepared.sample(2, &stop, &Silent).unwrap();
     let folder = project.path("out");
 
     let links = draws::read_links(&folder.join("links_1.csv")).unwrap();
@@ -216,13 +217,13 @@ fn row_numbers_are_those_of_the_file_from_the_fit_to_the_report() {
     assert!(numbers("pi_mean.csv", &[0, 1]).into_iter().all(even));
     assert_eq!(numbers("rows.csv", &[0])[..3], [2, 4, 6]);
 
-    let saved = Saved::read(&folder).unwrap();
+    let saved = Posterior::read(&folder).unwrap();
     let (before, after) = (fitted.links.unwrap(), saved.links.as_ref().unwrap());
     for row in 0..20 {
         assert_eq!(before.row(row), after.row(row));
     }
     assert_eq!(saved.row_label(19), "40");
-    report::write(&folder).unwrap();
+    report::write(&saved).unwrap();
     let html = page(&project);
     for part in [
         "20 rows of the file were left out because a value is missing: x (20 rows).",
@@ -236,6 +237,6 @@ fn row_numbers_are_those_of_the_file_from_the_fit_to_the_report() {
 
     // A folder of an older version has no data.json: the names come from the config.
     fs::remove_file(folder.join("data.json")).unwrap();
-    let older = Saved::read(&folder).unwrap();
+    let older = Posterior::read(&folder).unwrap();
     assert_eq!(older.predictors(), saved.predictors());
 }

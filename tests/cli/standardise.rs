@@ -5,9 +5,10 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
-use unshuffle::fit::{Fitted, prepare};
+use unshuffle::fit::prepare;
 use unshuffle::model::stan::shipped_model;
 use unshuffle::model::{Standardised, ThetaGivenPi};
+use unshuffle::posterior::Posterior;
 use unshuffle::sampler::chain::{LinkedDensity, Silent};
 use unshuffle::sampler::hmc::LogDensity;
 
@@ -45,14 +46,16 @@ fn badly_scaled(changes: &[(&str, Value)]) -> Project {
     project
 }
 
-fn fit(project: &Project) -> Fitted {
+fn fit(project: &Project) -> Posterior {
     let prepared = prepare(project.config(), &compiler()).unwrap();
-    prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap()
+    prepared
+        .sample(2, &AtomicBool::new(false), &Silent)
+        .unwrap()
 }
 
-fn num_gradients(fitted: &Fitted) -> u64 {
+fn num_gradients(fitted: &Posterior) -> u64 {
     fitted
-        .outcomes
+        .outcomes()
         .iter()
         .map(|chain| chain.num_gradients)
         .sum()
@@ -111,8 +114,12 @@ fn the_posterior_is_that_of_a_fit_in_theta_itself_with_fewer_gradients() {
     let [ours, of_dense, of_diagonal] = [&standard, &dense, &diagonal].map(num_gradients);
     eprintln!("gradients: standardised {ours}, dense {of_dense}, diagonal {of_diagonal}");
     for name in ["beta.1", "beta.2", "beta.3", "sigma2", "n_moved"] {
-        let of = |fitted: &Fitted| {
-            let row = fitted.summary.iter().find(|row| row.name == name).unwrap();
+        let of = |fitted: &Posterior| {
+            let row = fitted
+                .summary()
+                .iter()
+                .find(|row| row.name == name)
+                .unwrap();
             (row.mean.unwrap(), row.mcse.unwrap())
         };
         let ((mean, own), (theirs, other)) = (of(&standard), of(&dense));

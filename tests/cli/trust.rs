@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Value, json};
-use unshuffle::trust::{Coefficient, Method, Trust, read_coefficients, read_trust};
+use unshuffle::posterior::{Coefficient, Method, Posterior, Trust};
 
 const NUM_ROWS: usize = 300;
 
@@ -60,11 +60,8 @@ fn fit(model: &str, csv: &str) -> (Project, String) {
 }
 
 fn judged(project: &Project) -> (Trust, Vec<Coefficient>) {
-    let folder = project.path("out");
-    (
-        read_trust(&folder).expect("trust.json"),
-        read_coefficients(&folder).expect("coefficients.csv"),
-    )
+    let fit = Posterior::read(&project.path("out")).unwrap();
+    (fit.trust.expect("trust.json"), fit.coefficients)
 }
 
 fn slope(coefficients: &[Coefficient], method: Method) -> &Coefficient {

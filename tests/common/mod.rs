@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use unshuffle::config::{self, Config};
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, StanSource, Toolchain};
+use unshuffle::model::stan::{Compiler, SilentBuild, StanSource};
 
 /// A linear trend with fixed "errors", so that every run sees the same 20 rows.
 pub fn rows() -> Vec<(f64, f64)> {
@@ -199,9 +199,7 @@ pub fn column(text: &str, name: &str) -> Vec<f64> {
 
 /// The compiler that the binary uses, with the user's own cache.
 pub fn compiler() -> Compiler<'static> {
-    let cache = Cache::locate().unwrap();
-    let toolchain = Toolchain::find_or_fetch(None, &cache, &SilentBuild).unwrap();
-    Compiler::new(toolchain, cache, &SilentBuild, 2).unwrap()
+    Compiler::find(None, &SilentBuild, 2).unwrap()
 }
 
 /// A program of tests/stan.

@@ -10,8 +10,8 @@ use rand::Rng;
 use rand_distr::{Distribution, Open01, Poisson, StandardNormal};
 use serde_json::{Value, json};
 use unshuffle::data::{Blocks, Dataset};
-use unshuffle::fit::Fitted;
 use unshuffle::numerics::rng;
+use unshuffle::posterior::Posterior;
 use unshuffle::sampler::links::Permutation;
 
 const NUM_ROWS: usize = 8;
@@ -235,7 +235,7 @@ fn derange(rows: &[usize], forward: &mut [usize], rng: &mut impl Rng) {
 }
 
 /// The rank of `truth` among the draws; equal ones are put in random order.
-fn rank(truth: f64, fit: &Fitted, column: &str, rng: &mut impl Rng) -> usize {
+fn rank(truth: f64, fit: &Posterior, column: &str, rng: &mut impl Rng) -> usize {
     let draws = pooled(fit, column);
     assert_eq!(draws.len(), NUM_DRAWS);
     let below = draws.iter().filter(|draw| **draw < truth).count();

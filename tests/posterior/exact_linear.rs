@@ -41,7 +41,9 @@ fn project(alpha: f64, trajectory: &str, metric: &str) -> (Project, Prepared) {
 /// Draws of a whole fit, as they were saved.
 fn fitted(alpha: f64, trajectory: &str, metric: &str) -> Draws {
     let (_project, prepared) = project(alpha, trajectory, metric);
-    prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
+    prepared
+        .sample(2, &AtomicBool::new(false), &Silent)
+        .unwrap();
     let chains = read_output(&prepared.config.output).unwrap();
     NAMES.map(|name| {
         chains

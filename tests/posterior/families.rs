@@ -81,7 +81,9 @@ fn worst(law: Law, model: Value, others: Value, exact: &Posterior) -> (f64, Stri
     let config = project(folder.path(), &response(law), model, &others);
     let prepared =
         prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"));
-    prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
+    prepared
+        .sample(2, &AtomicBool::new(false), &Silent)
+        .unwrap();
     let output = &prepared.config.output;
     let chains = read_output(output).unwrap();
     let links: Vec<Vec<Vec<usize>>> = chains

@@ -74,7 +74,9 @@ struct Draws {
 fn fit(y: &[f64], settings: Value) -> Draws {
     let folder = tempfile::tempdir().unwrap();
     let prepared = prepared(folder.path(), y, &settings);
-    prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
+    prepared
+        .sample(2, &AtomicBool::new(false), &Silent)
+        .unwrap();
     let output = &prepared.config.output;
     let chains = read_output(output).unwrap();
     let links = chains.iter().map(|chain| {

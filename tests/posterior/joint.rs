@@ -166,7 +166,9 @@ fn fit(seed: u64, settings: Value) -> Draws {
     let config = config::parse(&config.to_string(), &file, &[]).unwrap();
     let prepared =
         prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"));
-    prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
+    prepared
+        .sample(2, &AtomicBool::new(false), &Silent)
+        .unwrap();
     let output = &prepared.config.output;
     let chains = read_output(output).unwrap();
     let links = chains.iter().map(|chain| {

@@ -175,7 +175,9 @@ fn prepared(folder: &tempfile::TempDir, columns: &[(&str, &[f64])], settings: Va
 
 /// A whole fit, read back from its files.
 fn fit(prepared: &Prepared, parameters: &[&str]) -> Draws {
-    let fitted = prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
+    let fitted = prepared
+        .sample(2, &AtomicBool::new(false), &Silent)
+        .unwrap();
     let links = fitted.chains.iter().map(|chain| {
         let identity = Vec::from_iter(0..prepared.data.num_rows());
         let mut links = vec![identity; chain.num_draws()];

@@ -3,15 +3,16 @@
 // Every test uses its own part.
 #![allow(dead_code)]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
 use unshuffle::data::Dataset;
-use unshuffle::fit::{Fitted, Program};
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain};
+use unshuffle::fit::Program;
+use unshuffle::model::stan::{Compiler, SilentBuild};
+use unshuffle::posterior::Posterior;
 use unshuffle::sampler::chain::Silent;
 
 /// The prior of links that tests of something else compare with: no probability of no error, and a uniform rate.
@@ -36,19 +37,19 @@ impl Study {
         Study { config, program }
     }
 
-    pub fn fit(&self, data: &Dataset, seed: u64) -> Fitted {
+    pub fn fit(&self, data: &Dataset, seed: u64) -> Posterior {
         let folder = tempfile::tempdir().unwrap();
         let mut config = self.config.clone();
         config.sampler.seed = seed;
         config.output = folder.path().to_path_buf();
         let prepared = self.program.with_data(config, data.clone()).unwrap();
         let stop = AtomicBool::new(false);
-        prepared.fit(1, &stop, &Silent).unwrap()
+        prepared.sample(1, &stop, &Silent).unwrap()
     }
 }
 
 /// All chains' draws in one vector.
-pub fn pooled(fit: &Fitted, name: &str) -> Vec<f64> {
+pub fn pooled(fit: &Posterior, name: &str) -> Vec<f64> {
     let column = |chain| unshuffle::posterior::draws::ChainDraws::column(chain, name);
     let columns = fit.chains.iter().map(column);
     columns
@@ -59,12 +60,7 @@ pub fn pooled(fit: &Fitted, name: &str) -> Vec<f64> {
 
 /// The compiler that a fit on this machine uses.
 pub fn compiler() -> Compiler<'static> {
-    let cache = Cache::locate().unwrap();
-    let named = std::env::var_os("BRIDGESTAN")
-        .filter(|folder| !folder.is_empty())
-        .map(PathBuf::from);
-    let toolchain = Toolchain::find_or_fetch(named.as_deref(), &cache, &SilentBuild).unwrap();
-    Compiler::new(toolchain, cache, &SilentBuild, 2).unwrap()
+    Compiler::find(None, &SilentBuild, 2).unwrap()
 }
 
 /// `work` of every index below `count`, two at a time, in the order of the indices.

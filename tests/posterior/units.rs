@@ -13,7 +13,8 @@ use ndarray::{Axis, s};
 use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
 use unshuffle::data::Dataset;
-use unshuffle::fit::{Fitted, Program, read_data};
+use unshuffle::fit::{Program, read_data};
+use unshuffle::posterior::Posterior;
 use unshuffle::posterior::diagnostics::summarize;
 use unshuffle::sampler::chain::Silent;
 
@@ -101,8 +102,10 @@ impl Model {
         config.output = folder.path().to_path_buf();
         let data = in_units(&self.data, units);
         let prepared = self.program.with_data(config, data.clone()).unwrap();
-        let fitted = prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
-        for finding in &fitted.findings {
+        let fitted = prepared
+            .sample(2, &AtomicBool::new(false), &Silent)
+            .unwrap();
+        for finding in fitted.findings() {
             let text = finding.to_string();
             assert!(!text.contains("prior standard deviations"), "{text}");
         }
@@ -110,7 +113,7 @@ impl Model {
     }
 
     /// What the fit says, in the units of the file.
-    fn back(&self, fitted: &Fitted, data: &Dataset, units: Units) -> Answer {
+    fn back(&self, fitted: &Posterior, data: &Dataset, units: Units) -> Answer {
         let (shift, scale) = match self.log_link {
             true => (units.y.1.ln(), 1.0),
             false => units.y,
@@ -320,7 +323,9 @@ fn the_papers_priors_are_found_to_have_units() {
         config.output = folder.path().to_path_buf();
         let data = in_units(&model.data, units);
         let prepared = model.program.with_data(config, data.clone()).unwrap();
-        let fitted = prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
+        let fitted = prepared
+            .sample(2, &AtomicBool::new(false), &Silent)
+            .unwrap();
         model.back(&fitted, &data, units)
     };
     let [plain, again, other] = [(PLAIN, 1), (PLAIN, 2), (LARGE_Y, 3)].map(|(u, s)| fit(u, s));

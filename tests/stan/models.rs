@@ -331,9 +331,11 @@ fn a_fit_with_rejections_counts_divergences_and_stays_inside() {
     ]);
     project.write("reject.stan", &program("reject.stan").text);
     let prepared = prepare(project.config(), &compiler()).unwrap();
-    let fitted = prepared.fit(2, &AtomicBool::new(false), &Silent).unwrap();
+    let fitted = prepared
+        .sample(2, &AtomicBool::new(false), &Silent)
+        .unwrap();
     let num_divergences: usize = fitted
-        .outcomes
+        .outcomes()
         .iter()
         .map(|chain| chain.num_divergences)
         .sum();
@@ -349,7 +351,7 @@ fn a_fit_with_rejections_counts_divergences_and_stays_inside() {
     }
     assert!(
         fitted
-            .findings
+            .findings()
             .iter()
             .any(|f| f.to_string().contains("diverge"))
     );
@@ -364,7 +366,7 @@ fn a_program_that_rejects_everything_has_no_starting_point() {
     project.write("reject.stan", &program("reject.stan").text);
     let prepared = prepare(project.config(), &compiler()).unwrap();
     let error = prepared
-        .fit(2, &AtomicBool::new(false), &Silent)
+        .sample(2, &AtomicBool::new(false), &Silent)
         .err()
         .unwrap();
     let message = error.to_string();

@@ -1,11 +1,10 @@
 //! The shipped Stan programs, compiled, against their densities written out in Rust.
 
 use std::ffi::CString;
-use std::path::PathBuf;
 
 use bridgestan::{Model, StanLibrary, open_library};
 use serde_json::{Value, json};
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain, shipped_model};
+use unshuffle::model::stan::{Compiler, SilentBuild, shipped_model};
 use unshuffle::numerics::log_gamma;
 
 const N: usize = 6;
@@ -17,12 +16,7 @@ const COUNTS: [f64; N] = [0.0, 3.0, 1.0, 7.0, 2.0, 0.0];
 const LOG_2PI: f64 = 1.837_877_066_409_345_3;
 
 fn library(name: &str) -> StanLibrary {
-    let cache = Cache::locate().unwrap();
-    let named = std::env::var_os("BRIDGESTAN")
-        .filter(|folder| !folder.is_empty())
-        .map(PathBuf::from);
-    let toolchain = Toolchain::find_or_fetch(named.as_deref(), &cache, &SilentBuild).unwrap();
-    let compiler = Compiler::new(toolchain, cache, &SilentBuild, 2).unwrap();
+    let compiler = Compiler::find(None, &SilentBuild, 2).unwrap();
     let source = shipped_model(name).unwrap().source();
     open_library(compiler.compile(&source).unwrap().library).unwrap()
 }

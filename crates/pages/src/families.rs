@@ -10,10 +10,11 @@ use ndarray::Axis;
 use serde_json::{Value, json};
 use unshuffle::config;
 use unshuffle::data::Dataset;
-use unshuffle::fit::{Fitted, Program};
+use unshuffle::fit::Program;
 use unshuffle::model::Family;
 use unshuffle::model::stan::Compiler;
 use unshuffle::numerics::{mean, sd};
+use unshuffle::posterior::Posterior;
 use unshuffle::sampler::chain::Silent;
 use unshuffle::study::simulate::{DesignName, Settings, simulate};
 
@@ -53,7 +54,7 @@ impl Method {
         Ok(Method { settings, program })
     }
 
-    fn fit(&self, data: &Dataset, others: &Value, seed: u64) -> anyhow::Result<Fitted> {
+    fn fit(&self, data: &Dataset, others: &Value, seed: u64) -> anyhow::Result<Posterior> {
         let mut settings = self.settings.clone();
         for (key, value) in others.as_object().into_iter().flatten() {
             settings[key] = value.clone();
@@ -63,7 +64,7 @@ impl Method {
         config.sampler.seed = seed;
         config.output = folder.path().to_path_buf();
         let prepared = self.program.with_data(config, data.clone())?;
-        Ok(prepared.fit(2, &AtomicBool::new(false), &Silent)?)
+        Ok(prepared.sample(2, &AtomicBool::new(false), &Silent)?)
     }
 }
 
@@ -74,10 +75,10 @@ fn parsed(settings: &Value) -> anyhow::Result<config::Config> {
     Ok(config::parse(&settings.to_string(), &here, &[])?)
 }
 
-fn estimates(fitted: &Fitted, count: usize) -> Vec<f64> {
+fn estimates(fitted: &Posterior, count: usize) -> Vec<f64> {
     let estimate = |k: usize| {
         let name = format!("beta.{k}");
-        let row = fitted.summary.iter().find(|row| row.name == name);
+        let row = fitted.summary().iter().find(|row| row.name == name);
         row.and_then(|row| row.mean).unwrap_or(f64::NAN)
     };
     (1..=count).map(estimate).collect()
@@ -167,10 +168,10 @@ fn table_row(
             let distances = estimates.iter().zip(truth).map(|(a, b)| (a - b).abs());
             found[k].push(distances.sum::<f64>() / truth.len() as f64);
             if fitted.links.is_some() {
-                let of = |name: &str| fitted.summary.iter().find(|row| row.name == name);
+                let of = |name: &str| fitted.summary().iter().find(|row| row.name == name);
                 moved.extend(of("n_moved").and_then(|row| row.mean));
                 let betas = fitted
-                    .summary
+                    .summary()
                     .iter()
                     .filter(|row| row.name.starts_with("beta."));
                 r_hat = betas.filter_map(|row| row.r_hat).fold(r_hat, f64::max);
@@ -193,13 +194,13 @@ fn table_row(
 }
 
 /// Milliseconds of one iteration of one chain: all of it, and of the links alone.
-fn milliseconds(fitted: &Fitted, iterations: usize) -> [f64; 2] {
-    let chains = fitted.outcomes.iter();
+fn milliseconds(fitted: &Posterior, iterations: usize) -> [f64; 2] {
+    let chains = fitted.outcomes().iter();
     let seconds = chains.fold([0.0, 0.0], |[all, links], chain| {
         let spent = chain.warmup_seconds + chain.sampling_seconds;
         [all + spent, links + chain.step_two_seconds]
     });
-    seconds.map(|seconds| 1000.0 * seconds / (iterations * fitted.outcomes.len()) as f64)
+    seconds.map(|seconds| 1000.0 * seconds / (iterations * fitted.outcomes().len()) as f64)
 }
 
 fn cost(compiler: &Compiler) -> anyhow::Result<()> {

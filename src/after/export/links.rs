@@ -1,7 +1,8 @@
 //! The links of single draws, from the saved files of a fit.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use crate::posterior::Folder;
 use crate::posterior::draws::{DrawsError, MovedRow, read_links};
 use crate::posterior::links::RowNumbers;
 use crate::sampler::links::Permutation;
@@ -14,8 +15,8 @@ pub(crate) struct ChainLinks {
 }
 
 impl ChainLinks {
-    pub fn read(folder: &Path, chain: usize) -> Result<ChainLinks, DrawsError> {
-        let path = folder.join(format!("links_{chain}.csv"));
+    pub fn read(folder: &Folder, chain: usize) -> Result<ChainLinks, DrawsError> {
+        let path = folder.links(chain);
         let mut moved = read_links(&path)?;
         moved.sort_by_key(|link| link.draw);
         Ok(ChainLinks { path, moved })

@@ -15,24 +15,24 @@ use std::path::{Path, PathBuf};
 use rand::Rng;
 use thiserror::Error;
 
-use crate::data::Relinkable;
+use crate::data::{DataError, Relinkable};
 use crate::numerics::rng;
 use crate::posterior::draws::DrawsError;
 use crate::posterior::links::{LinksSummary, RowNumbers};
-use crate::posterior::saved_fit::{SavedFit, SavedFitError};
+use crate::posterior::{ExportFolder, Posterior, PosteriorError};
 use crate::sampler::links::Permutation;
 use assignment::best_assignment;
 pub(crate) use links::ChainLinks;
 
-/// Where an export goes, in the folder of the fit, unless told otherwise.
-pub const FOLDER: &str = "export";
 /// Chains count from 1, and the last two streams are taken by checks of a fit.
 const STREAM: usize = usize::MAX - 2;
 
 #[derive(Debug, Error)]
 pub enum ExportError {
     #[error(transparent)]
-    Saved(#[from] SavedFitError),
+    Posterior(#[from] PosteriorError),
+    #[error(transparent)]
+    Data(#[from] DataError),
     #[error(
         "the fit in {} kept every link (permutation.update is \"none\"), so there is nothing to relink: fit with another update", folder.display()
     )]
@@ -51,7 +51,7 @@ pub enum ExportError {
 
 impl From<DrawsError> for ExportError {
     fn from(error: DrawsError) -> ExportError {
-        ExportError::Saved(error.into())
+        ExportError::Posterior(error.into())
     }
 }
 
@@ -75,7 +75,7 @@ pub struct Linking {
 
 /// The fit's links, ready to be exported.
 pub struct Export {
-    fit: SavedFit,
+    fit: Posterior,
     rows: RowNumbers,
     relinkable: Relinkable,
     summary: LinksSummary,
@@ -85,15 +85,16 @@ pub struct Export {
 impl Export {
     /// `also` are columns that move with the response, besides its own.
     pub fn read(folder: &Path, also: &[String]) -> Result<Export, ExportError> {
-        let fit = SavedFit::read(folder)?;
-        let relinkable = Relinkable::read(&fit.config.data, also).map_err(SavedFitError::from)?;
+        let fit = Posterior::read(folder)?;
+        fit.check_data_unchanged()?;
+        let relinkable = Relinkable::read(&fit.config.data, also)?;
         let rows = RowNumbers::new(&relinkable.row_numbers());
         let summary = LinksSummary::read(folder, &fit.chains, rows.clone())?;
         let summary = summary.ok_or_else(|| ExportError::LinksKept {
             folder: folder.to_path_buf(),
         })?;
         let chains = fit.chains.iter();
-        let chains = chains.map(|chain| ChainLinks::read(folder, chain.chain));
+        let chains = chains.map(|chain| ChainLinks::read(&fit.folder, chain.chain));
         Ok(Export {
             chains: chains.collect::<Result<_, _>>()?,
             fit,
@@ -120,10 +121,10 @@ impl Export {
             linkings.push(self.judged(Some(name), pi));
             Ok::<_, ExportError>(())
         };
-        write("relinked_mode.csv".into(), &self.draw(self.mode())?)?;
-        write("relinked_best.csv".into(), &self.best())?;
+        write(ExportFolder::MODE.into(), &self.draw(self.mode())?)?;
+        write(ExportFolder::BEST.into(), &self.best())?;
         for (k, draw) in draws.into_iter().enumerate() {
-            write(format!("completed_{}.csv", k + 1), &self.draw(draw)?)?;
+            write(ExportFolder::completed(k + 1), &self.draw(draw)?)?;
         }
         Ok(linkings)
     }
@@ -194,34 +195,11 @@ fn clear(folder: &Path, force: bool) -> Result<(), ExportError> {
         move |source| ExportError::Write { path, source }
     };
     fs::create_dir_all(folder).map_err(failed(folder))?;
-    for path in exported_files(folder) {
+    for path in ExportFolder::new(folder).files() {
         if !force {
             return Err(ExportError::Exists { path });
         }
         fs::remove_file(&path).map_err(failed(&path))?;
     }
     Ok(())
-}
-
-/// What exports have left in a folder, sorted.
-pub(crate) fn exported_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let exported = entries.filter(|entry| is_exported(&entry.file_name().to_string_lossy()));
-    let mut paths: Vec<PathBuf> = exported.map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
-}
-
-fn is_exported(name: &str) -> bool {
-    let number = name
-        .strip_prefix("completed_")
-        .and_then(|rest| rest.strip_suffix(".csv"));
-    let is_set = number.is_some_and(|number| number.parse::<usize>().is_ok());
-    let others = [
-        "relinked_mode.csv",
-        "relinked_best.csv",
-        "draws.parquet",
-        "links.parquet",
-    ];
-    is_set || others.contains(&name)
 }

@@ -13,6 +13,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
 use super::ExportError;
+use crate::posterior::ExportFolder;
 use crate::posterior::draws::{ChainDraws, MovedRow};
 
 /// The values of one column in one chain.
@@ -35,7 +36,7 @@ pub(super) fn write(
         .zip(links)
         .map(|(chain, links)| links_of(chain.chain, links))
         .collect();
-    for (name, table) in [("draws.parquet", draws), ("links.parquet", moved)] {
+    for (name, table) in [(ExportFolder::DRAWS, draws), (ExportFolder::LINKS, moved)] {
         let path = to.join(name);
         write_table(&path, &table).map_err(|error| ExportError::Write {
             path,

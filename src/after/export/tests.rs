@@ -73,7 +73,7 @@ fn settings(num_sets: usize) -> Settings {
 }
 
 fn exported(folder: &TempDir, num_sets: usize) -> (PathBuf, Vec<Linking>) {
-    let to = folder.path().join(FOLDER);
+    let to = folder.path().join("export");
     let export = Export::read(folder.path(), &[]).unwrap();
     let linkings = export.write(&to, &settings(num_sets)).unwrap();
     (to, linkings)
@@ -131,7 +131,7 @@ fn every_cell_stands_exactly_once() {
     let folder = one_file();
     let (to, _) = exported(&folder, 6);
     let original = table(&folder.path().join("d.csv"), b';');
-    for path in exported_files(&to) {
+    for path in ExportFolder::new(&to).files() {
         let rows = table(&path, b';');
         for column in 0..4 {
             let sorted = |rows: &[Vec<String>], dropped: &str| {
@@ -275,7 +275,7 @@ fn what_cannot_be_exported_is_one_sentence() {
         ..settings(2)
     };
     export.write(&to, &force).unwrap();
-    assert_eq!(exported_files(&to).len(), 4);
+    assert_eq!(ExportFolder::new(&to).files().len(), 4);
 
     let links = folder.path().join("links_2.csv");
     let saved = fs::read_to_string(&links).unwrap();

@@ -1,8 +1,5 @@
 //! Responses of new rows from the program itself: `y_new` in generated quantities, given `N_new` and `X_new` in data.
 
-use std::fs;
-use std::path::Path;
-
 use serde_json::json;
 
 use super::{PredictError, Prediction, STREAM};
@@ -13,13 +10,11 @@ use crate::model::stan::Compiler;
 use crate::model::{Block, Outputs};
 use crate::numerics::rng::DrawSeeds;
 use crate::posterior::links::RowNumbers;
-
-/// The program as it was fitted; the user's own file may have been edited since.
-const PROGRAM: &str = "model.stan";
+use crate::posterior::{Folder, Posterior};
 
 /// Whether the saved program has both ends of a prediction.
-pub(super) fn draws_new(folder: &Path) -> bool {
-    let program = fs::read_to_string(folder.join(PROGRAM)).unwrap_or_default();
+pub(super) fn draws_new(fit: &Posterior) -> bool {
+    let program = fit.program.as_deref().unwrap_or_default();
     ["N_new", "X_new", "y_new"]
         .iter()
         .all(|name| program.contains(name))
@@ -39,7 +34,8 @@ pub(super) fn responses(
     // The likelihood was checked when it was fitted.
     permutation.update = Update::None;
     permutation.feedback = Feedback::Full;
-    config.model.stan = ModelSource::File(fit.folder.join(PROGRAM));
+    // The program as it was fitted; the user's own file may have been edited since.
+    config.model.stan = ModelSource::File(fit.folder.file(Folder::PROGRAM));
     let x = &prediction.rows.x;
     let rows: Vec<Vec<f64>> = x.rows().into_iter().map(|row| row.to_vec()).collect();
     config.model.data.insert("N_new".into(), json!(rows.len()));
@@ -47,7 +43,7 @@ pub(super) fn responses(
     let prepared = Program::compile(&config.model, compiler)?.with_data(config, data)?;
     let (model, response) = (&prepared.model, &prepared.data.response);
     let unfit = |problem| PredictError::Program {
-        folder: fit.folder.clone(),
+        folder: fit.folder.path().to_path_buf(),
         problem,
     };
     let (y_new, block) = model

@@ -16,7 +16,7 @@ use crate::fit::{FitError, draw_responses, drawn_family};
 use crate::model::ModelError;
 use crate::model::stan::{Compiler, StanError};
 use crate::numerics::rng;
-use crate::posterior::saved_fit::{SavedFit, SavedFitError};
+use crate::posterior::{Posterior, PosteriorError};
 
 /// Chains count from 1, and the last streams are taken by checks of a fit and by exports.
 const STREAM: usize = usize::MAX - 3;
@@ -24,7 +24,7 @@ const STREAM: usize = usize::MAX - 3;
 #[derive(Debug, Error)]
 pub enum PredictError {
     #[error(transparent)]
-    Saved(#[from] SavedFitError),
+    Posterior(#[from] PosteriorError),
     #[error(transparent)]
     Data(#[from] DataError),
     #[error(transparent)]
@@ -68,7 +68,7 @@ pub struct Predictions {
 
 /// A finished fit and the rows to predict.
 pub struct Prediction {
-    fit: SavedFit,
+    fit: Posterior,
     rows: NewRows,
     /// Draws of the fit that are used.
     draws: Vec<usize>,
@@ -81,7 +81,8 @@ impl Prediction {
         file: &Path,
         num_draws: Option<usize>,
     ) -> Result<Prediction, PredictError> {
-        let fit = SavedFit::read(folder)?;
+        let fit = Posterior::read(folder)?;
+        fit.check_data_unchanged()?;
         if !file.exists() {
             return Err(PredictError::NotFound {
                 path: file.to_path_buf(),
@@ -103,13 +104,13 @@ impl Prediction {
     /// Whether the program draws `y_new` itself, for which it must be compiled.
     pub fn needs_compiler(&self) -> bool {
         matches!(self.fit.config.model.stan, ModelSource::File(_))
-            && generated::draws_new(&self.fit.folder)
+            && generated::draws_new(&self.fit)
     }
 
     /// From the coefficients and the scale of the saved draws.
     pub fn from_family(&self, seed: u64) -> Result<Predictions, PredictError> {
         let no_family = || PredictError::NoFamily {
-            folder: self.fit.folder.clone(),
+            folder: self.fit.folder.path().to_path_buf(),
         };
         let family = drawn_family(&self.fit.config).ok_or_else(no_family)?;
         let mut rng = rng::stream(seed, STREAM);

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::baseline::least_squares;
 use crate::config;
+use crate::posterior::Folder;
 use crate::posterior::draws::ChainDraws;
 
 fn prediction(
@@ -31,11 +32,7 @@ fn prediction(
         ..ChainDraws::default()
     };
     Prediction {
-        fit: SavedFit {
-            folder: PathBuf::from("/nowhere"),
-            config,
-            chains: vec![chain],
-        },
+        fit: Posterior::of(Folder::new("/nowhere"), config, vec![chain]),
         rows: NewRows {
             predictor_names: vec!["(Intercept)".into(), "x".into()],
             x,

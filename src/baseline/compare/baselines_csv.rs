@@ -6,15 +6,12 @@ use std::path::Path;
 
 use super::{CompareError, Estimate};
 
-pub const BASELINES_FILE: &str = "baselines.csv";
-
 const HEADER: [&str; 6] = ["method", "name", "estimate", "standard_error", "5%", "95%"];
 
 const NA: &str = "NA";
 
-/// Writes the file into the output folder of a fit.
-pub fn write_baselines(folder: &Path, estimates: &[Estimate]) -> Result<(), CompareError> {
-    let path = folder.join(BASELINES_FILE);
+/// Writes baselines.csv.
+pub fn write_baselines(path: &Path, estimates: &[Estimate]) -> Result<(), CompareError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |record: [&str; 6]| {
         let written = writer.write_record(record);
@@ -43,12 +40,15 @@ pub fn write_baselines(folder: &Path, estimates: &[Estimate]) -> Result<(), Comp
     let bytes = writer
         .into_inner()
         .expect("writing to memory does not fail");
-    fs::write(&path, bytes).map_err(|source| CompareError::Write { path, source })
+    fs::write(path, bytes).map_err(|source| CompareError::Write {
+        path: path.to_path_buf(),
+        source,
+    })
 }
 
 /// None where the fit was not asked to compare.
-pub fn read_baselines(folder: &Path) -> Result<Option<Vec<Estimate>>, CompareError> {
-    let path = folder.join(BASELINES_FILE);
+pub fn read_baselines(path: &Path) -> Result<Option<Vec<Estimate>>, CompareError> {
+    let path = path.to_path_buf();
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -110,10 +110,11 @@ mod tests {
     #[test]
     fn estimates_survive_writing_and_reading() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(read_baselines(folder.path()).unwrap(), None);
-        write_baselines(folder.path(), &estimates()).unwrap();
-        assert_eq!(read_baselines(folder.path()).unwrap(), Some(estimates()));
-        let text = fs::read_to_string(folder.path().join("baselines.csv")).unwrap();
+        let path = folder.path().join("baselines.csv");
+        assert_eq!(read_baselines(&path).unwrap(), None);
+        write_baselines(&path, &estimates()).unwrap();
+        assert_eq!(read_baselines(&path).unwrap(), Some(estimates()));
+        let text = fs::read_to_string(&path).unwrap();
         assert_eq!(
             text,
             "method,name,estimate,standard_error,5%,95%\n\
@@ -139,8 +140,9 @@ mod tests {
             ),
             (format!("{header}huber,x\n"), "baselines.csv: CSV error"),
         ] {
-            fs::write(folder.path().join("baselines.csv"), text).unwrap();
-            let message = read_baselines(folder.path()).unwrap_err().to_string();
+            let path = folder.path().join("baselines.csv");
+            fs::write(&path, text).unwrap();
+            let message = read_baselines(&path).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
             assert!(message.contains("fitting with --compare"), "{message}");
         }

@@ -11,7 +11,6 @@ use crate::config::{Config, ResponseKind, Update};
 use crate::data::Dataset;
 use crate::sampler::links::LinkSpace;
 
-pub const KNOWN_RATE_FILE: &str = "known_rate.csv";
 /// How the estimator is called among the methods.
 pub const KNOWN_RATE: &str = "known_rate";
 
@@ -111,8 +110,8 @@ impl<'a> KnownRateBaseline<'a> {
     }
 }
 
-/// Writes known_rate.csv into the output folder of a fit.
-pub fn write_known_rate(folder: &Path, curve: &[RatePoint]) -> Result<(), CompareError> {
+/// Writes known_rate.csv.
+pub fn write_known_rate(path: &Path, curve: &[RatePoint]) -> Result<(), CompareError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |record: [&str; 4]| {
         let written = writer.write_record(record);
@@ -127,13 +126,15 @@ pub fn write_known_rate(folder: &Path, curve: &[RatePoint]) -> Result<(), Compar
     let bytes = writer
         .into_inner()
         .expect("writing to memory does not fail");
-    let path = folder.join(KNOWN_RATE_FILE);
-    fs::write(&path, bytes).map_err(|source| CompareError::Write { path, source })
+    fs::write(path, bytes).map_err(|source| CompareError::Write {
+        path: path.to_path_buf(),
+        source,
+    })
 }
 
 /// Empty for a fit to which the estimator does not apply, or of an older version.
-pub fn read_known_rate(folder: &Path) -> Result<Vec<RatePoint>, CompareError> {
-    let path = folder.join(KNOWN_RATE_FILE);
+pub fn read_known_rate(path: &Path) -> Result<Vec<RatePoint>, CompareError> {
+    let path = path.to_path_buf();
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -175,7 +176,7 @@ mod tests {
 
     use super::*;
     use crate::config;
-    use crate::fit::link_space;
+    use crate::data::link_space;
 
     fn data() -> Dataset {
         let x = Array2::from_shape_fn((40, 2), |(i, k)| [1.0, (i as f64).sin()][k]);
@@ -261,12 +262,12 @@ mod tests {
         assert!((curve[NUM_RATES].estimate - naive.beta[1]).abs() < 1e-12);
         assert_eq!((curve[0].rate, curve[2 * NUM_RATES - 1].rate), (0.0, 0.5));
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(read_known_rate(folder.path()).unwrap(), []);
-        write_known_rate(folder.path(), &curve).unwrap();
-        assert_eq!(read_known_rate(folder.path()).unwrap(), curve);
         let file = folder.path().join("known_rate.csv");
+        assert_eq!(read_known_rate(&file).unwrap(), []);
+        write_known_rate(&file, &curve).unwrap();
+        assert_eq!(read_known_rate(&file).unwrap(), curve);
         fs::write(&file, "name,rate,estimate,standard_error\nx,0,one,1\n").unwrap();
-        let message = read_known_rate(folder.path()).unwrap_err().to_string();
+        let message = read_known_rate(&file).unwrap_err().to_string();
         let expected = "known_rate.csv: line 2, column estimate: `one` is no number: delete it";
         assert!(message.contains(expected), "{message}");
     }

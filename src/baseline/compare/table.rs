@@ -1,6 +1,7 @@
 //! The comparison as an aligned table for terminals.
 
 use super::{Estimate, TRUTH};
+use crate::text::aligned;
 
 /// More methods than these do not fit side by side into a terminal: they stand below one another.
 const MOST_COLUMNS: usize = 2;
@@ -80,26 +81,6 @@ fn distinct<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
         }
     }
     seen
-}
-
-/// The first `num_left` columns are flush left, the others right.
-fn aligned(rows: &[Vec<String>], num_left: usize) -> String {
-    let width = |k: usize| rows.iter().map(|row| row[k].chars().count()).max();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().enumerate().map(|(k, cell)| {
-            let width = width(k).unwrap_or(0);
-            if k < num_left {
-                format!("{cell:<width$}")
-            } else {
-                format!("{cell:>width$}")
-            }
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 #[cfg(test)]

@@ -35,6 +35,21 @@ pub struct Compiled {
 }
 
 impl<'a> Compiler<'a> {
+    /// The compiler of this machine, with the user's cache: the BridgeStan folder that is `named` or that `$BRIDGESTAN` names,
+    /// else the Stan that unshuffle fetches where it is not there yet.
+    pub fn find(
+        named: Option<&Path>,
+        observer: &'a dyn BuildObserver,
+        jobs: usize,
+    ) -> Result<Compiler<'a>, StanError> {
+        let cache = Cache::locate()?;
+        let from_environment = std::env::var_os("BRIDGESTAN").map(PathBuf::from);
+        let named = named.or(from_environment.as_deref());
+        let named = named.filter(|folder| !folder.as_os_str().is_empty());
+        let toolchain = Toolchain::find_or_fetch(named, &cache, observer)?;
+        Compiler::new(toolchain, cache, observer, jobs)
+    }
+
     pub fn new(
         toolchain: Toolchain,
         cache: Cache,

@@ -1,7 +1,7 @@
 //! Which findings a run gives rise to.
 
 use super::energy::e_bfmi;
-use super::finding::{Finding, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN, Names, Worst};
+use super::finding::{Finding, MAX_R_HAT, MIN_E_BFMI, Names, Worst, min_ess};
 use super::summary::SummaryRow;
 
 /// What the checks need to know of a run after warm-up.
@@ -43,7 +43,7 @@ pub fn check(run: &RunRecord) -> Vec<Finding> {
         });
     }
 
-    let min_ess = MIN_ESS_PER_CHAIN * run.chains.len() as f64;
+    let min_ess = min_ess(run.chains.len());
     let known = |number: fn(&SummaryRow) -> Option<f64>| {
         run.quantities
             .iter()
@@ -66,21 +66,14 @@ pub fn check(run: &RunRecord) -> Vec<Finding> {
     }
     findings.extend(Worst::below(MIN_E_BFMI, e_bfmis).map(Finding::LowEBfmi));
 
-    let (constant, varying): (Vec<_>, Vec<_>) =
-        run.quantities.iter().partition(|row| row.is_constant());
-    let is_unknown =
-        |row: &&SummaryRow| row.r_hat.is_none() || row.ess_bulk.is_none() || row.ess_tail.is_none();
-    not_judged.extend(
-        varying
-            .into_iter()
-            .filter(is_unknown)
-            .map(|row| row.name.clone()),
-    );
+    let names = |of: fn(&SummaryRow) -> bool| {
+        let found = run.quantities.iter().filter(move |row| of(row));
+        found.map(|row| row.name.clone())
+    };
+    not_judged.extend(names(|row| !row.is_judged()));
     findings.extend(Names::first(not_judged).map(Finding::NotJudged));
-    findings.extend(
-        Names::first(constant.into_iter().map(|row| row.name.clone()).collect())
-            .map(Finding::Constant),
-    );
+    let constant = names(SummaryRow::is_constant).collect();
+    findings.extend(Names::first(constant).map(Finding::Constant));
     findings
 }
 

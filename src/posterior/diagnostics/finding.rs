@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+
+use super::finding_json::FindingRecord;
 
 pub(crate) const MAX_R_HAT: f64 = 1.01;
 pub(crate) const MIN_ESS_PER_CHAIN: f64 = 100.0;
@@ -11,8 +13,22 @@ pub(crate) const MIN_E_BFMI: f64 = 0.3;
 pub(crate) const MAX_PRIOR_DEVIATION: f64 = 3.0;
 const MAX_NAMED: usize = 5;
 
+/// The least bulk and tail ESS of a run with so many chains.
+pub(crate) fn min_ess(num_chains: usize) -> f64 {
+    MIN_ESS_PER_CHAIN * num_chains as f64
+}
+
+pub(crate) fn is_high_r_hat(r_hat: f64) -> bool {
+    r_hat > MAX_R_HAT
+}
+
+pub(crate) fn is_low_e_bfmi(e_bfmi: f64) -> bool {
+    e_bfmi < MIN_E_BFMI
+}
+
 /// One finding; its display says what was found and what to do.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "FindingRecord", try_from = "FindingRecord")]
 pub enum Finding {
     TreedepthHits {
         num_hits: usize,
@@ -157,7 +173,7 @@ impl Finding {
         !matches!(self, Finding::Constant(_))
     }
 
-    fn kind(&self) -> &'static str {
+    pub(super) fn kind(&self) -> &'static str {
         match self {
             Finding::TreedepthHits { .. } => "treedepth_hits",
             Finding::Divergences { .. } => "divergences",
@@ -261,69 +277,6 @@ impl fmt::Display for Finding {
                 f,
                 "The file contradicts the model behind the links. {sentence} Use the method `recommended` of coefficients.csv, not the joint posterior.",
             ),
-        }
-    }
-}
-
-/// A flat object: `kind`, `message`, and the numbers of the finding.
-impl Serialize for Finding {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("kind", self.kind())?;
-        map.serialize_entry("message", &self.to_string())?;
-        match self {
-            Finding::TreedepthHits {
-                num_hits,
-                num_draws,
-                max_depth,
-            } => {
-                map.serialize_entry("num_hits", num_hits)?;
-                map.serialize_entry("num_draws", num_draws)?;
-                map.serialize_entry("max_depth", max_depth)?;
-            }
-            Finding::Divergences {
-                num_divergences,
-                num_draws,
-            } => {
-                map.serialize_entry("num_divergences", num_divergences)?;
-                map.serialize_entry("num_draws", num_draws)?;
-            }
-            Finding::LowEBfmi(worst)
-            | Finding::LowBulkEss(worst)
-            | Finding::LowTailEss(worst)
-            | Finding::HighRHat(worst)
-            | Finding::LinksDisagree(worst)
-            | Finding::LinksDrift(worst)
-            | Finding::PriorAgainstData(worst) => {
-                let (names, values): (Vec<_>, Vec<_>) = worst
-                    .named
-                    .iter()
-                    .map(|(name, value)| (name, JsonNumber(*value)))
-                    .unzip();
-                map.serialize_entry("names", &names)?;
-                map.serialize_entry("values", &values)?;
-                map.serialize_entry("num_more", &worst.num_more)?;
-                map.serialize_entry("limit", &worst.limit)?;
-            }
-            Finding::NotJudged(names) | Finding::Constant(names) => {
-                map.serialize_entry("names", &names.named)?;
-                map.serialize_entry("num_more", &names.num_more)?;
-            }
-            Finding::Contradicted(sentence) => map.serialize_entry("sentence", sentence)?,
-        }
-        map.end()
-    }
-}
-
-/// JSON has no infinity, and null would read as unknown: an infinite R-hat is written as the string "inf".
-struct JsonNumber(f64);
-
-impl Serialize for JsonNumber {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.is_infinite() {
-            serializer.serialize_str("inf")
-        } else {
-            serializer.serialize_f64(self.0)
         }
     }
 }

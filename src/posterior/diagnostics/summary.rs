@@ -42,8 +42,16 @@ pub struct SummaryRow {
     pub r_hat: Option<f64>,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many quantities this thread has summarised, for tests that count.
+    pub(crate) static NUM_SUMMARIZED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// `seconds` is the sampling time of all chains together, as stansummary counts it.
 pub fn summarize(name: &str, chains: &[&[f64]], seconds: Option<f64>) -> SummaryRow {
+    #[cfg(test)]
+    NUM_SUMMARIZED.with(|number| number.set(number.get() + 1));
     let pooled = pool(chains);
     let sorted = sorted(&pooled);
     let quantile = |probability| quantile_of_sorted(sorted.as_deref()?, probability);
@@ -70,6 +78,12 @@ impl SummaryRow {
     /// Whether every draw was the same, which makes its missing diagnostics harmless.
     pub fn is_constant(&self) -> bool {
         self.sd == Some(0.0)
+    }
+
+    /// Whether all its diagnostics exist; where one is missing in a quantity that varies, nothing vouches for it.
+    pub fn is_judged(&self) -> bool {
+        self.is_constant()
+            || (self.r_hat.is_some() && self.ess_bulk.is_some() && self.ess_tail.is_some())
     }
 
     pub(super) fn numbers(&self) -> [Option<f64>; 11] {

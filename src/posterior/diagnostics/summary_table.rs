@@ -1,6 +1,7 @@
 //! A summary as an aligned table for terminals, with the digits that the Monte Carlo error leaves meaningful.
 
 use super::summary::{COLUMNS, SummaryRow};
+use crate::text::aligned;
 
 /// The table, one line per row, each ending in a newline; names to the left, numbers to the right.
 pub fn text_table(rows: &[SummaryRow]) -> String {
@@ -11,24 +12,7 @@ pub fn text_table(rows: &[SummaryRow]) -> String {
             .collect::<Vec<_>>(),
     ];
     lines.extend(rows.iter().map(cells));
-    let widths: Vec<usize> = (0..=COLUMNS.len())
-        .map(|column| {
-            lines
-                .iter()
-                .map(|line| line[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    let mut table = String::new();
-    for line in &lines {
-        table += &format!("{:<width$}", line[0], width = widths[0]);
-        for (cell, &width) in line.iter().zip(&widths).skip(1) {
-            table += &format!("  {cell:>width$}");
-        }
-        table.push('\n');
-    }
-    table
+    aligned(&lines, 1)
 }
 
 fn cells(row: &SummaryRow) -> Vec<String> {

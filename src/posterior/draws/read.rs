@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::sampler::chain::DrawsInMemory;
+use crate::posterior::Folder;
+use crate::posterior::diagnostics::e_bfmi;
 
 #[derive(Debug, Error)]
 pub enum DrawsError {
@@ -46,19 +47,6 @@ pub struct ChainDraws {
 }
 
 impl ChainDraws {
-    /// The draws of a chain that were kept in memory, under the names of its columns.
-    pub fn of_memory(chain: usize, names: Vec<String>, draws: &DrawsInMemory) -> ChainDraws {
-        let column = |k: usize| draws.values.iter().map(|values| values[k]).collect();
-        ChainDraws {
-            chain,
-            warmup_seconds: draws.warmup_seconds,
-            sampling_seconds: draws.sampling_seconds,
-            columns: (0..names.len()).map(column).collect(),
-            names,
-            ..ChainDraws::default()
-        }
-    }
-
     pub fn num_draws(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
     }
@@ -67,39 +55,42 @@ impl ChainDraws {
         let k = self.names.iter().position(|known| known == name)?;
         Some(&self.columns[k])
     }
+
+    /// How many draws ended in a divergence.
+    pub fn num_divergences(&self) -> usize {
+        let divergent = self.column("divergent__").unwrap_or_default();
+        divergent.iter().filter(|value| **value > 0.0).count()
+    }
+
+    /// The E-BFMI of the energies; None where there are too few, or they are not finite.
+    pub fn e_bfmi(&self) -> Option<f64> {
+        e_bfmi(self.column("energy__")?)
+    }
 }
 
 /// All chains of the fit in `folder`, in the order of their numbers.
 pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, DrawsError> {
+    let folder = Folder::new(folder);
     let read_error = |source| DrawsError::Read {
-        path: folder.to_path_buf(),
+        path: folder.path().to_path_buf(),
         source,
     };
     let mut chains = Vec::new();
-    for entry in fs::read_dir(folder).map_err(read_error)? {
-        let path = entry.map_err(read_error)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let number = name
-            .strip_prefix("draws_")
-            .and_then(|rest| rest.strip_suffix(".csv"))
-            .and_then(|number| number.parse::<usize>().ok());
-        if let Some(chain) = number {
-            chains.push(ChainDraws {
-                chain,
-                ..read_chain(&path)?
-            });
-        }
+    for chain in folder.chains().map_err(read_error)? {
+        chains.push(ChainDraws {
+            chain,
+            ..read_chain(&folder.draws(chain))?
+        });
     }
     if chains.is_empty() {
         return Err(DrawsError::NoDraws {
-            path: folder.to_path_buf(),
+            path: folder.path().to_path_buf(),
         });
     }
-    chains.sort_by_key(|chain| chain.chain);
     for chain in &chains[1..] {
         if chain.names != chains[0].names {
             return Err(DrawsError::Malformed {
-                path: folder.join(format!("draws_{}.csv", chain.chain)),
+                path: folder.draws(chain.chain),
                 line: 1,
                 what: "its columns differ from the first chain's: the folder mixes two fits".into(),
             });

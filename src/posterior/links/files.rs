@@ -2,37 +2,47 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
 
 use super::LinksSummary;
-use crate::data::Dataset;
 use crate::posterior::draws::{DrawsError, format_float};
+use crate::posterior::{Folder, Row};
 
 /// Partners listed in rows.csv, the best one included.
 const NUM_PARTNERS: usize = 3;
 
-/// What a column of rows.csv says of each row, given its place.
-type Column<'a> = (&'static str, Box<dyn Fn(usize) -> String + 'a>);
+/// A column of rows.csv for what was known before the fit; its value is None where that was not known.
+type Column = (&'static str, fn(&Row) -> Option<String>);
+
+const KNOWN: [Column; 5] = [
+    ("id", |row| row.id.clone()),
+    ("block", |row| row.block.clone()),
+    ("safe", |row| row.safe.map(|safe| safe.to_string())),
+    ("match_probability", |row| {
+        row.match_probability.map(format_float)
+    }),
+    ("num_candidates", |row| {
+        row.num_candidates.map(|number| number.to_string())
+    }),
+];
 
 impl LinksSummary {
-    /// Writes rows.csv and pi_mean.csv. `fitted` is what the predictors of each row predict, where the program has coefficients.
-    pub fn write(
-        &self,
-        folder: &Path,
-        data: &Dataset,
-        fitted: Option<&[f64]>,
-    ) -> Result<(), DrawsError> {
+    /// Writes rows.csv and pi_mean.csv.
+    pub fn write(&self, folder: &Folder, rows: &[Row]) -> Result<(), DrawsError> {
         let write = |name: &str, text: io::Result<Vec<u8>>| {
-            let path = folder.join(name);
+            let path = folder.file(name);
             text.and_then(|text| fs::write(&path, text))
                 .map_err(|source| DrawsError::Write { path, source })
         };
-        write("rows.csv", self.rows_csv(data, fitted))?;
-        write("pi_mean.csv", self.pi_mean_csv())
+        write(Folder::ROWS, self.rows_csv(rows))?;
+        write(Folder::PI_MEAN, self.pi_mean_csv())
     }
 
-    fn rows_csv(&self, data: &Dataset, fitted: Option<&[f64]>) -> io::Result<Vec<u8>> {
-        let known = known_columns(data);
+    fn rows_csv(&self, rows: &[Row]) -> io::Result<Vec<u8>> {
+        let first = rows.first();
+        let known = KNOWN.iter();
+        let known = known.filter(|(_, value)| first.is_some_and(|row| value(row).is_some()));
+        let known: Vec<&Column> = known.collect();
+        let has_fitted = first.is_some_and(|row| row.fitted.is_some());
         let mut writer = csv::Writer::from_writer(Vec::new());
         let mut header = vec!["row".to_string()];
         header.extend(known.iter().map(|(name, _)| name.to_string()));
@@ -41,17 +51,18 @@ impl LinksSummary {
             header.extend([format!("link_{k}"), format!("p_{k}")]);
         }
         header.push("response".into());
-        header.extend(
-            fitted
-                .map(|_| ["fitted".into(), "fitted_best".into()])
-                .into_iter()
-                .flatten(),
-        );
+        if has_fitted {
+            header.extend(["fitted", "fitted_best"].map(String::from));
+        }
         writer.write_record(&header)?;
-        for row in 0..self.num_rows() {
-            let links = self.row(row);
-            let mut record = vec![self.rows.number(row).to_string()];
-            record.extend(known.iter().map(|(_, value)| value(row)));
+        for (place, row) in rows.iter().enumerate() {
+            let links = self.row(place);
+            let mut record = vec![row.number.to_string()];
+            record.extend(
+                known
+                    .iter()
+                    .map(|(_, value)| value(row).unwrap_or_default()),
+            );
             record.push(format_float(links.p_moved));
             record.push(format_float(1.0 - links.p_moved));
             for k in 0..NUM_PARTNERS {
@@ -62,11 +73,8 @@ impl LinksSummary {
                     None => record.extend([String::new(), String::new()]),
                 }
             }
-            record.push(format_float(data.response[row]));
-            if let Some(fitted) = fitted {
-                let best = links.partners.first().map_or(row, |(column, _)| *column);
-                record.extend([row, best].map(|place| format_float(fitted[place])));
-            }
+            record.push(format_float(row.response));
+            record.extend(row.fitted.into_iter().flatten().map(format_float));
             writer.write_record(&record)?;
         }
         writer.into_inner().map_err(|error| error.into_error())
@@ -88,48 +96,15 @@ impl LinksSummary {
     }
 }
 
-/// What was known of the rows before the fit, as far as the data have it.
-fn known_columns(data: &Dataset) -> Vec<Column<'_>> {
-    let mut columns: Vec<Column> = Vec::new();
-    if let Some(ids) = &data.row_ids {
-        columns.push(("id", Box::new(|row| ids[row].clone())));
-    }
-    if let Some(blocks) = &data.blocks {
-        let label = |row: usize| blocks.labels[blocks.of_row[row]].clone();
-        columns.push(("block", Box::new(label)));
-    }
-    if let Some(safe) = &data.safe {
-        columns.push(("safe", Box::new(|row| safe[row].to_string())));
-    }
-    if let Some(probability) = &data.match_probability {
-        let shown = |row: usize| format_float(probability[row]);
-        columns.push(("match_probability", Box::new(shown)));
-    }
-    if let Some(numbers) = num_candidates(data) {
-        let shown = move |row: usize| numbers[row].to_string();
-        columns.push(("num_candidates", Box::new(shown)));
-    }
-    columns
-}
-
-/// For each row the number of other places where it may belong; None where any place is one.
-fn num_candidates(data: &Dataset) -> Option<Vec<usize>> {
-    let candidates = data.candidates.as_ref()?;
-    let mut numbers = vec![0; data.num_rows()];
-    for candidate in candidates {
-        numbers[candidate.row] += 1;
-    }
-    Some(numbers)
-}
-
 #[cfg(test)]
 mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::data::{Blocks, Candidate};
+    use crate::data::{Blocks, Candidate, Dataset};
     use crate::posterior::draws::{ChainDraws, LinksWriter, MovedRow};
     use crate::posterior::links::RowNumbers;
+    use crate::posterior::rows::rows;
     use crate::sampler::links::Permutation;
 
     fn data(row_numbers: &[usize]) -> Dataset {
@@ -161,7 +136,8 @@ mod tests {
         let chains = [(2, first), (2, vec![moved(2, 1, 2), moved(2, 2, 1)])];
         let data = data(&[1, 2, 3]);
         let summary = LinksSummary::count(&chains, RowNumbers::new(&data.row_numbers));
-        let rows = text(summary.rows_csv(&data, Some(&[10.0, 11.0, 12.0])));
+        let rows = rows(&data, &summary, Some(&[10.0, 11.0, 12.0]));
+        let rows = text(summary.rows_csv(&rows));
         let lines: Vec<&str> = rows.lines().take(2).collect();
         assert_eq!(
             lines,
@@ -200,7 +176,8 @@ mod tests {
         let summary = LinksSummary::read(folder.path(), &chains, numbers);
         let summary = summary.unwrap().unwrap();
         assert_eq!(summary.row(0).partners, [(2, 1.0)]);
-        summary.write(folder.path(), &data, None).unwrap();
+        let all = rows(&data, &summary, None);
+        summary.write(&Folder::new(folder.path()), &all).unwrap();
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         let rows = read("rows.csv");
         assert_eq!(rows.lines().nth(1), Some("2,1,0,6,1,,,,,0.5"));
@@ -239,7 +216,7 @@ mod tests {
         };
         data.candidates = Some(vec![candidate(0, 2), candidate(2, 0), candidate(0, 1)]);
         let summary = LinksSummary::count(&[(1, Vec::new())], RowNumbers::new(&[1, 2, 3]));
-        let rows = text(summary.rows_csv(&data, None));
+        let rows = text(summary.rows_csv(&rows(&data, &summary, None)));
         let lines: Vec<&str> = rows.lines().collect();
         assert!(
             lines[0].starts_with("row,id,block,safe,match_probability,num_candidates,p_moved"),

@@ -5,9 +5,9 @@ use crate::baseline::compare::{UNSHUFFLE, method_label};
 use crate::data::INTERCEPT;
 use crate::numerics::quantile;
 use crate::plot::{Axis, Figure, Interval, Mark, Panel, Series, dodge};
+use crate::posterior::Posterior;
 use crate::report::format::with_spread;
 use crate::report::page::Picture;
-use crate::report::saved::Saved;
 
 /// Coefficients drawn; the table has the others.
 const MOST_DRAWN: usize = 40;
@@ -23,14 +23,14 @@ struct Row {
     bars: Vec<Option<Interval>>,
 }
 
-pub fn picture(saved: &Saved) -> Option<Picture> {
-    let all = coefficients(saved);
+pub fn picture(fit: &Posterior) -> Option<Picture> {
+    let all = coefficients(fit);
     if all.is_empty() {
         return None;
     }
-    let methods = methods(saved);
+    let methods = methods(fit);
     let shown = all.iter().take(MOST_DRAWN).map(|(name, row)| {
-        let draws: Vec<f64> = saved
+        let draws: Vec<f64> = fit
             .chains
             .iter()
             .filter_map(|chain| chain.column(&row.name))
@@ -42,7 +42,7 @@ pub fn picture(saved: &Saved) -> Option<Picture> {
             ..bar
         });
         let baselines = methods[1..].iter().map(|method| {
-            let mut estimates = saved.estimates.iter();
+            let mut estimates = fit.estimates().iter();
             let found = estimates.find(|e| e.method == *method && e.name == *name)?;
             let [low, high] = found.interval.map_or([None; 2], |ends| ends.map(Some));
             interval(Some(found.value), [low, high])
@@ -61,9 +61,9 @@ pub fn picture(saved: &Saved) -> Option<Picture> {
 }
 
 /// This fit first, then the baselines in their order.
-fn methods(saved: &Saved) -> Vec<&str> {
+fn methods(fit: &Posterior) -> Vec<&str> {
     let mut methods = vec![UNSHUFFLE];
-    for estimate in &saved.estimates {
+    for estimate in fit.estimates() {
         if !methods.contains(&estimate.method.as_str()) {
             methods.push(&estimate.method);
         }

@@ -3,10 +3,10 @@
 use super::coefficients;
 use crate::baseline::compare::RatePoint;
 use crate::plot::{Axis, Figure, Interval, Mark, Panel, Series};
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
 use crate::report::format::{percent, with_spread};
 use crate::report::page::Picture;
-use crate::report::saved::Saved;
 
 /// Coefficients drawn; known_rate.csv has all.
 const MOST_DRAWN: usize = 12;
@@ -18,16 +18,16 @@ const CURVE: Series = Series(2);
 const FIT: Series = Series(0);
 
 /// None where the estimator did not apply.
-pub fn picture(saved: &Saved) -> Option<Picture> {
-    let rate = saved
+pub fn picture(fit: &Posterior) -> Option<Picture> {
+    let rate = fit
         .links
         .as_ref()
-        .and(saved.quantity("mismatch_rate"))
+        .and(fit.quantity("mismatch_rate"))
         .and_then(|row| row.mean);
-    let all = coefficients(saved);
+    let all = coefficients(fit);
     let curves: Vec<Curve> = all
         .iter()
-        .filter_map(|(name, row)| Curve::new(name, row, &saved.rate_curve))
+        .filter_map(|(name, row)| Curve::new(name, row, &fit.rate_curve))
         .collect();
     let shown = &curves[..curves.len().min(MOST_DRAWN)];
     let largest = shown.first()?.points.last()?.rate;
@@ -120,18 +120,18 @@ mod tests {
     use super::*;
 
     /// Every coefficient of the example, growing with the rate.
-    fn with_curve(num_parameters: usize) -> Saved {
-        let mut saved = Saved::example(&[50, 50], num_parameters).with_links(10);
-        let names: Vec<String> = saved.coefficient_names().into_iter().map(|c| c.1).collect();
+    fn with_curve(num_parameters: usize) -> Posterior {
+        let mut fit = Posterior::example(&[50, 50], num_parameters).with_links(10);
+        let names: Vec<String> = fit.coefficient_names().into_iter().map(|c| c.1).collect();
         for name in names {
-            saved.rate_curve.extend((0..=10).map(|k| RatePoint {
+            fit.rate_curve.extend((0..=10).map(|k| RatePoint {
                 name: name.clone(),
                 rate: f64::from(k) / 20.0,
                 estimate: 1.0 / (1.0 - f64::from(k) / 20.0),
                 standard_error: 0.1,
             }));
         }
-        saved
+        fit
     }
 
     #[test]
@@ -150,12 +150,12 @@ mod tests {
 
     #[test]
     fn a_fit_that_kept_its_links_has_no_rate_and_others_no_curve() {
-        let mut saved = with_curve(2);
-        saved.links = None;
-        let drawn = picture(&saved).unwrap();
+        let mut fit = with_curve(2);
+        fit.links = None;
+        let drawn = picture(&fit).unwrap();
         assert!(!drawn.svg.contains("us-whisker") && !drawn.svg.contains("this fit"));
-        saved.rate_curve.clear();
-        assert!(picture(&saved).is_none());
+        fit.rate_curve.clear();
+        assert!(picture(&fit).is_none());
     }
 
     #[test]

@@ -7,13 +7,13 @@ mod table;
 use serde::Serialize;
 
 use super::page::Picture;
-use super::saved::Saved;
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
 
 use table::SummaryTable;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Coefficients {
+pub struct CoefficientsSection {
     /// None for a program without one `beta` for each column of X.
     pub forest: Option<Picture>,
     /// The coefficients by the rate of wrong links that one believes in, where that can be estimated.
@@ -21,21 +21,21 @@ pub struct Coefficients {
     pub table: SummaryTable,
 }
 
-impl Coefficients {
-    pub fn new(saved: &Saved) -> Coefficients {
-        Coefficients {
-            forest: forest::picture(saved),
-            by_rate: known_rate::picture(saved),
-            table: SummaryTable::new(saved),
+impl CoefficientsSection {
+    pub fn new(fit: &Posterior) -> CoefficientsSection {
+        CoefficientsSection {
+            forest: forest::picture(fit),
+            by_rate: known_rate::picture(fit),
+            table: SummaryTable::new(fit),
         }
     }
 }
 
 /// The coefficients with the user's names, in the order of her responses and predictors; none for a program without one
 /// `beta` for each.
-pub fn coefficients(saved: &Saved) -> Vec<(String, &SummaryRow)> {
-    let found = saved.coefficient_names().into_iter();
+pub fn coefficients(fit: &Posterior) -> Vec<(String, &SummaryRow)> {
+    let found = fit.coefficient_names().into_iter();
     found
-        .filter_map(|(beta, name)| Some((name, saved.quantity(&beta)?)))
+        .filter_map(|(beta, name)| Some((name, fit.quantity(&beta)?)))
         .collect()
 }

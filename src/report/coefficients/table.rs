@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
 use crate::report::format::{significant, with_spread};
-use crate::report::saved::Saved;
 
 /// Quantities shown; summary.csv has the others.
 const MOST_SHOWN: usize = 1000;
@@ -54,11 +54,11 @@ pub struct Quantity {
 }
 
 impl SummaryTable {
-    pub fn new(saved: &Saved) -> SummaryTable {
-        let named = saved
-            .summary
+    pub fn new(fit: &Posterior) -> SummaryTable {
+        let named = fit
+            .summary()
             .iter()
-            .map(|row| (saved.name_of(&row.name), row));
+            .map(|row| (fit.name_of(&row.name), row));
         SummaryTable::of(named.collect())
     }
 

@@ -3,10 +3,10 @@
 use super::table::probability;
 use super::{MOVED, ranked};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::Row;
 use crate::posterior::links::RowLinks;
 use crate::report::format::{count, significant};
 use crate::report::page::Picture;
-use crate::report::saved::SavedRow;
 
 /// Points in each panel.
 const MOST_POINTS: usize = 3000;
@@ -18,16 +18,15 @@ const EQUAL: Series = Series(6);
 /// None for a program without coefficients, which has no fitted values.
 pub fn picture(
     links: &[RowLinks],
-    saved: &[SavedRow],
+    data: &[Row],
     label: &dyn Fn(usize) -> String,
 ) -> Option<Picture> {
-    let fitted: Vec<[f64; 2]> = saved.iter().map(|row| row.fitted).collect::<Option<_>>()?;
+    let fitted: Vec<[f64; 2]> = data.iter().map(|row| row.fitted).collect::<Option<_>>()?;
     let (moved, kept) = shown(links);
     let num_moved = links.iter().filter(|row| row.p_moved > MOVED).count();
     let finite = |value: &f64| value.is_finite();
     let all = || {
-        saved
-            .iter()
+        data.iter()
             .map(|row| row.response)
             .chain(fitted.iter().flatten().copied())
     };
@@ -38,14 +37,14 @@ pub fn picture(
     let panel = |title: &str, place: usize| {
         let kept = kept
             .iter()
-            .map(|&row| (fitted[row][place], saved[row].response));
+            .map(|&row| (fitted[row][place], data[row].response));
         let moved = moved.iter().map(|&row| {
             let text = format!(
                 "row {}, P(moved) {}",
                 label(row),
                 probability(links[row].p_moved)
             );
-            (fitted[row][place], saved[row].response, text)
+            (fitted[row][place], data[row].response, text)
         });
         Panel::new(title)
             .x(Axis::linear("fitted"))
@@ -58,7 +57,7 @@ pub fn picture(
             .mark(Mark::points(KEPT, kept.collect()))
             .mark(Mark::labelled_points(RELINKED, moved.collect()))
     };
-    let [before, after] = [0, 1].map(|place| significant(mean_distance(saved, &fitted, place), 3));
+    let [before, after] = [0, 1].map(|place| significant(mean_distance(data, &fitted, place), 3));
     let description = format!(
         "Two scatter plots of observed against fitted responses with the line on which they are equal. As linked, the mean distance between \
          them is {before}; with each row at its best link it is {after}. {} moved.",
@@ -107,17 +106,17 @@ fn shown(links: &[RowLinks]) -> (Vec<usize>, Vec<usize>) {
     (moved, kept)
 }
 
-fn mean_distance(saved: &[SavedRow], fitted: &[[f64; 2]], place: usize) -> f64 {
-    let distances = saved.iter().zip(fitted);
+fn mean_distance(data: &[Row], fitted: &[[f64; 2]], place: usize) -> f64 {
+    let distances = data.iter().zip(fitted);
     let sum: f64 = distances
         .map(|(row, fitted)| (row.response - fitted[place]).abs())
         .sum();
-    sum / saved.len().max(1) as f64
+    sum / data.len().max(1) as f64
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{row_links, saved_rows};
+    use super::super::tests::{data_rows, row_links};
     use super::*;
 
     #[test]
@@ -128,7 +127,7 @@ mod tests {
             row_links(2, &[]),
         ];
         let label = |row: usize| format!("{} (<b>)", row + 1);
-        let picture = picture(&links, &saved_rows(&links), &label).unwrap();
+        let picture = picture(&links, &data_rows(&links), &label).unwrap();
         let named = "<title>row 1 (&lt;b&gt;), P(moved) 0.900</title>";
         assert_eq!(picture.svg.matches(named).count(), 2);
         assert!(!picture.svg.contains("row 3 (") && !picture.caption.contains("Shown are"));
@@ -150,8 +149,8 @@ mod tests {
     #[test]
     fn without_fitted_values_there_is_no_picture() {
         let links = [row_links(0, &[])];
-        let mut saved = saved_rows(&links);
-        saved[0].fitted = None;
-        assert!(picture(&links, &saved, &|row| row.to_string()).is_none());
+        let mut data = data_rows(&links);
+        data[0].fitted = None;
+        assert!(picture(&links, &data, &|row| row.to_string()).is_none());
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::posterior::Row;
 use crate::posterior::links::RowLinks;
 use crate::report::format::{percent, significant};
-use crate::report::saved::SavedRow;
 
 /// Blocks shown, those with the largest expected number of moved rows.
 const MOST_BLOCKS: usize = 200;
@@ -30,9 +30,9 @@ pub struct Block {
 
 impl BlockTable {
     /// None where the data have no blocks.
-    pub fn new(links: &[RowLinks], saved: &[SavedRow]) -> Option<BlockTable> {
+    pub fn new(links: &[RowLinks], data: &[Row]) -> Option<BlockTable> {
         let mut sums: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
-        for (links, row) in links.iter().zip(saved) {
+        for (links, row) in links.iter().zip(data) {
             let (num_rows, expected) = sums.entry(row.block.as_deref()?).or_default();
             *num_rows += 1;
             *expected += links.p_moved;
@@ -61,19 +61,19 @@ impl BlockTable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{row_links, saved_rows};
+    use super::super::tests::{data_rows, row_links};
     use super::*;
 
     #[test]
     fn blocks_are_ranked_by_the_expected_number_of_moved_rows() {
         let shares = [0.1, 0.9, 0.2, 0.8, 0.0];
         let links: Vec<RowLinks> = (0..5).map(|k| row_links(k, &[(9, shares[k])])).collect();
-        let mut saved = saved_rows(&links);
-        assert_eq!(BlockTable::new(&links, &saved), None);
-        for (row, label) in saved.iter_mut().zip(["n", "<s>", "n", "<s>", "e"]) {
+        let mut data = data_rows(&links);
+        assert_eq!(BlockTable::new(&links, &data), None);
+        for (row, label) in data.iter_mut().zip(["n", "<s>", "n", "<s>", "e"]) {
             row.block = Some(label.into());
         }
-        let table = BlockTable::new(&links, &saved).unwrap();
+        let table = BlockTable::new(&links, &data).unwrap();
         let shown = table.blocks.iter().map(|block| {
             let texts = (block.expected_text.as_str(), block.share_text.as_str());
             (block.label.as_str(), block.num_rows, texts)
@@ -94,11 +94,11 @@ mod tests {
         let links: Vec<RowLinks> = (0..300)
             .map(|k| row_links(k, &[(k + 1, k as f64 / 400.0)]))
             .collect();
-        let mut saved = saved_rows(&links);
-        for row in &mut saved {
+        let mut data = data_rows(&links);
+        for row in &mut data {
             row.block = Some(format!("block {}", row.number));
         }
-        let table = BlockTable::new(&links, &saved).unwrap();
+        let table = BlockTable::new(&links, &data).unwrap();
         assert_eq!((table.blocks.len(), table.num_left_out), (200, 100));
         assert_eq!(table.blocks[0].label, "block 300");
         assert_eq!(table.blocks[199].label, "block 101");

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::table::probability;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::Posterior;
 use crate::posterior::links::RowLinks;
 use crate::report::format::{count, significant};
 use crate::report::page::Picture;
-use crate::report::saved::Saved;
 
 /// Groups of about as many rows each, unless many rows have the same probability.
 const MOST_GROUPS: usize = 10;
@@ -40,15 +40,15 @@ pub struct Group {
 
 impl Calibration {
     /// None where no probabilities were given.
-    pub fn new(saved: &Saved, links: &[RowLinks]) -> Option<Calibration> {
-        let given: Option<Vec<f64>> = saved.rows.iter().map(|row| row.match_probability).collect();
+    pub fn new(fit: &Posterior, links: &[RowLinks]) -> Option<Calibration> {
+        let given: Option<Vec<f64>> = fit.rows.iter().map(|row| row.match_probability).collect();
         let given = given.filter(|given| !given.is_empty())?;
         let pairs = given.iter().zip(links);
         let mut pairs: Vec<(f64, f64)> = pairs.map(|(p, row)| (*p, 1.0 - row.p_moved)).collect();
         pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
         let groups = groups(&pairs);
         Some(Calibration {
-            words: words(saved, &given),
+            words: words(fit, &given),
             picture: picture(&groups),
             groups,
         })
@@ -96,14 +96,14 @@ impl Group {
 
 /// Were the probabilities right, the posterior mean of the number of wrong links would lie around the sum that they give, and
 /// vary from file to file at most as that number itself does; besides, it has a Monte Carlo error.
-fn words(saved: &Saved, given: &[f64]) -> String {
+fn words(fit: &Posterior, given: &[f64]) -> String {
     let expected: f64 = given.iter().map(|p| 1.0 - p).sum();
     let variance: f64 = given.iter().map(|p| p * (1.0 - p)).sum();
     let sum = format!(
         "By the given probabilities {expected:.1} of {} were expected to be wrong",
         count(given.len(), "link")
     );
-    let row = saved.quantity("n_moved");
+    let row = fit.quantity("n_moved");
     let found = row.and_then(|row| Some((row.mean?, row.q5?, row.q95?, row.mcse)));
     let Some((mean, q5, q95, mcse)) = found else {
         return format!("{sum}; how many are could not be summarised.");
@@ -196,9 +196,9 @@ mod tests {
     #[test]
     fn too_high_too_low_and_about_right_are_told_apart() {
         let judged = |num_moved: f64| {
-            let saved = Saved::example(&[50, 50], 2).with_links(100);
-            let saved = saved.with_column("n_moved__", |_, draw| num_moved + (draw % 2) as f64);
-            words(&saved, &[0.9; 100])
+            let fit = Posterior::example(&[50, 50], 2).with_links(100);
+            let fit = fit.with_column("n_moved__", |_, draw| num_moved + (draw % 2) as f64);
+            words(&fit, &[0.9; 100])
         };
         // 10 expected, standard deviation 3: about right between 5.07 and 14.93.
         assert_eq!(

@@ -1,35 +1,35 @@
 //! What was known of the links before the fit: blocks, safe rows, candidates and match probabilities, in sentences.
 
 use crate::numerics::quantile;
+use crate::posterior::{Posterior, Row};
 use crate::report::format::{count, significant};
-use crate::report::saved::{Saved, SavedRow};
 
 /// One sentence for each thing that was known; none where every row could be linked anywhere.
-pub fn sentences(saved: &Saved) -> Vec<String> {
-    let data = &saved.config.data;
+pub fn sentences(fit: &Posterior) -> Vec<String> {
+    let data = &fit.config.data;
     let of_column = |name: &Option<String>| match name {
         Some(name) => format!("the column `{name}`"),
         None => "the data".into(),
     };
     let mut sentences = Vec::new();
-    sentences.extend(blocks(&saved.rows, &of_column(&data.block)));
-    sentences.extend(safe(&saved.rows, &of_column(&data.safe)));
-    sentences.extend(candidates(&saved.rows));
+    sentences.extend(blocks(&fit.rows, &of_column(&data.block)));
+    sentences.extend(safe(&fit.rows, &of_column(&data.safe)));
+    sentences.extend(candidates(&fit.rows));
     sentences.extend(probabilities(
-        &saved.rows,
+        &fit.rows,
         &of_column(&data.match_probability),
     ));
-    let movable = saved.data.as_ref().map(|data| data.num_movable);
+    let movable = fit.data.as_ref().map(|data| data.num_movable);
     if let Some(movable) = movable.filter(|_| !sentences.is_empty()) {
         sentences.push(format!(
             "Of {} {movable} could be linked elsewhere at all.",
-            count(saved.rows.len(), "row")
+            count(fit.rows.len(), "row")
         ));
     }
     sentences
 }
 
-fn blocks(rows: &[SavedRow], column: &str) -> Vec<String> {
+fn blocks(rows: &[Row], column: &str) -> Vec<String> {
     let labels: Option<Vec<&str>> = rows.iter().map(|row| row.block.as_deref()).collect();
     let Some(mut labels) = labels.filter(|labels| !labels.is_empty()) else {
         return Vec::new();
@@ -63,7 +63,7 @@ fn blocks(rows: &[SavedRow], column: &str) -> Vec<String> {
     sentences
 }
 
-fn safe(rows: &[SavedRow], column: &str) -> Option<String> {
+fn safe(rows: &[Row], column: &str) -> Option<String> {
     let safe: Vec<bool> = rows.iter().filter_map(|row| row.safe).collect();
     let number = safe.iter().filter(|safe| **safe).count();
     (!safe.is_empty()).then(|| match number {
@@ -75,7 +75,7 @@ fn safe(rows: &[SavedRow], column: &str) -> Option<String> {
     })
 }
 
-fn candidates(rows: &[SavedRow]) -> Option<String> {
+fn candidates(rows: &[Row]) -> Option<String> {
     let numbers: Option<Vec<usize>> = rows.iter().map(|row| row.num_candidates).collect();
     let numbers = numbers.filter(|numbers| !numbers.is_empty())?;
     let (sum, most): (usize, usize) = (numbers.iter().sum(), *numbers.iter().max()?);
@@ -92,7 +92,7 @@ fn candidates(rows: &[SavedRow]) -> Option<String> {
     ))
 }
 
-fn probabilities(rows: &[SavedRow], column: &str) -> Option<String> {
+fn probabilities(rows: &[Row], column: &str) -> Option<String> {
     let given: Option<Vec<f64>> = rows.iter().map(|row| row.match_probability).collect();
     let given = given.filter(|given| !given.is_empty())?;
     let wrong: f64 = given.iter().map(|p| 1.0 - p).sum();
@@ -111,16 +111,16 @@ mod tests {
 
     #[test]
     fn a_file_without_restrictions_has_nothing_to_say() {
-        let saved = Saved::example(&[20, 20], 2).with_links(10);
-        assert!(sentences(&saved).is_empty());
+        let fit = Posterior::example(&[20, 20], 2).with_links(10);
+        assert!(sentences(&fit).is_empty());
     }
 
     #[test]
     fn each_restriction_is_told() {
-        let mut saved = Saved::example(&[20, 20], 2).with_links(10).with_known();
-        saved.config.data.block = Some("region".into());
+        let mut fit = Posterior::example(&[20, 20], 2).with_links(10).with_known();
+        fit.config.data.block = Some("region".into());
         assert_eq!(
-            sentences(&saved),
+            sentences(&fit),
             [
                 "By the column `region` the rows stand in 4 blocks, and a row could only be linked inside its own.",
                 "The smallest block has 1 row, the largest 4, and the median is 2.5.",

@@ -11,7 +11,7 @@ mod table;
 use serde::Serialize;
 
 use super::page::Picture;
-use super::saved::Saved;
+use crate::posterior::Posterior;
 use crate::posterior::links::RowLinks;
 
 use by_block::BlockTable;
@@ -22,7 +22,7 @@ use table::LinksTable;
 const MOVED: f64 = 0.5;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Links {
+pub struct LinksSection {
     /// What was known of the links before the fit, in sentences.
     pub known: Vec<String>,
     pub table: LinksTable,
@@ -35,20 +35,20 @@ pub struct Links {
     pub calibration: Option<Calibration>,
 }
 
-impl Links {
+impl LinksSection {
     /// None where every link was kept.
-    pub fn new(saved: &Saved) -> Option<Links> {
-        let links = saved.links.as_ref()?;
+    pub fn new(fit: &Posterior) -> Option<LinksSection> {
+        let links = fit.links.as_ref()?;
         let rows: Vec<RowLinks> = (0..links.num_rows()).map(|row| links.row(row)).collect();
-        let label = |row: usize| saved.row_label(row);
-        let number = |row: usize| saved.rows[row].number;
-        Some(Links {
-            known: known::sentences(saved),
-            table: LinksTable::new(&rows, &saved.rows, &label),
+        let label = |row: usize| fit.row_label(row);
+        let number = |row: usize| fit.rows[row].number;
+        Some(LinksSection {
+            known: known::sentences(fit),
+            table: LinksTable::new(&rows, &fit.rows, &label),
             matrix: matrix::picture(&rows, &number),
-            before_after: before_after::picture(&rows, &saved.rows, &label),
-            blocks: BlockTable::new(&rows, &saved.rows),
-            calibration: Calibration::new(saved, &rows),
+            before_after: before_after::picture(&rows, &fit.rows, &label),
+            blocks: BlockTable::new(&rows, &fit.rows),
+            calibration: Calibration::new(fit, &rows),
         })
     }
 }
@@ -63,8 +63,8 @@ fn ranked(rows: &[RowLinks]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::posterior::Row;
     use crate::report::page;
-    use crate::report::saved::SavedRow;
 
     /// Rows with so much probability on so many columns; what is left is their own.
     pub fn row_links(row: usize, others: &[(usize, f64)]) -> RowLinks {
@@ -77,8 +77,8 @@ mod tests {
     }
 
     /// Row k has the response k and is fitted as k + 0.25.
-    pub fn saved_rows(links: &[RowLinks]) -> Vec<SavedRow> {
-        let rows = links.iter().enumerate().map(|(k, row)| SavedRow {
+    pub fn data_rows(links: &[RowLinks]) -> Vec<Row> {
+        let rows = links.iter().enumerate().map(|(k, row)| Row {
             number: k + 1,
             id: None,
             block: None,
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_was_known_is_on_the_page_and_stays_text() {
-        let plain = Saved::example(&[40, 40], 2).with_links(10);
+        let plain = Posterior::example(&[40, 40], 2).with_links(10);
         let html = page::html(&plain);
         for heading in [
             "What was known",

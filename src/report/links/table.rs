@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::{MOVED, ranked};
 use crate::numerics::sd;
+use crate::posterior::Row;
 use crate::posterior::links::RowLinks;
 use crate::report::format::with_spread;
-use crate::report::saved::SavedRow;
 
 /// Rows shown; rows.csv has the others.
 const MOST_ROWS: usize = 1000;
@@ -64,19 +64,15 @@ impl From<f64> for Probability {
 }
 
 impl LinksTable {
-    pub fn new(
-        links: &[RowLinks],
-        saved: &[SavedRow],
-        label: &dyn Fn(usize) -> String,
-    ) -> LinksTable {
-        let responses: Vec<f64> = saved.iter().map(|row| row.response).collect();
+    pub fn new(links: &[RowLinks], data: &[Row], label: &dyn Fn(usize) -> String) -> LinksTable {
+        let responses: Vec<f64> = data.iter().map(|row| row.response).collect();
         // One more digit than the spread has, so that neighbours in the table differ.
         let spread = sd(&responses).unwrap_or(0.0) / 10.0;
         let mut order = ranked(links);
         let num_left_out = order.len().saturating_sub(MOST_ROWS);
         order.truncate(MOST_ROWS);
         let lines = order.into_iter().map(|row| {
-            let (own, values) = (&links[row], &saved[row]);
+            let (own, values) = (&links[row], &data[row]);
             let partners = own.partners.iter().take(NUM_PARTNERS);
             let partners = partners.map(|&(column, p)| Partner {
                 label: label(column),
@@ -103,8 +99,8 @@ impl LinksTable {
             rows: lines.collect(),
             num_rows: links.len(),
             num_left_out,
-            has_ids: saved.iter().any(|row| row.id.is_some()),
-            has_fitted: saved.iter().any(|row| row.fitted.is_some()),
+            has_ids: data.iter().any(|row| row.id.is_some()),
+            has_fitted: data.iter().any(|row| row.fitted.is_some()),
         }
     }
 }
@@ -120,7 +116,7 @@ pub(super) fn probability(p: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{row_links, saved_rows};
+    use super::super::tests::{data_rows, row_links};
     use super::*;
 
     #[test]
@@ -130,12 +126,12 @@ mod tests {
             row_links(1, &[(0, 0.7)]),
             row_links(2, &[(0, 0.2), (1, 0.0005)]),
         ];
-        let mut saved = saved_rows(&links);
-        for (row, id) in saved.iter_mut().zip(["<script>", "b \"q\"", "3"]) {
+        let mut data = data_rows(&links);
+        for (row, id) in data.iter_mut().zip(["<script>", "b \"q\"", "3"]) {
             row.id = Some(id.into());
         }
-        let label = |row: usize| format!("{} ({})", row + 1, saved[row].id.as_ref().unwrap());
-        let table = LinksTable::new(&links, &saved, &label);
+        let label = |row: usize| format!("{} ({})", row + 1, data[row].id.as_ref().unwrap());
+        let table = LinksTable::new(&links, &data, &label);
         assert!(table.has_ids && table.has_fitted);
         let first = &table.rows[0];
         assert_eq!(
@@ -168,7 +164,7 @@ mod tests {
         let links: Vec<RowLinks> = (0..1500)
             .map(|k| row_links(k, &[((k + 1) % 1500, k as f64 / 2000.0)]))
             .collect();
-        let table = LinksTable::new(&links, &saved_rows(&links), &|row| row.to_string());
+        let table = LinksTable::new(&links, &data_rows(&links), &|row| row.to_string());
         assert_eq!((table.rows.len(), table.num_left_out), (1000, 500));
         assert_eq!(table.rows[0].number, 1500);
         assert_eq!(table.rows[999].number, 501);

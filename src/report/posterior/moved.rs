@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 
 use super::grid_around;
-use crate::fit::prior_kind;
 use crate::numerics::density;
 use crate::numerics::log_gamma;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::Posterior;
 use crate::report::by_chain::{bare_axis, draws};
 use crate::report::format::{percent, significant};
 use crate::report::page::Picture;
-use crate::report::saved::Saved;
 use crate::sampler::links::{LinkFacts, LinkSpace, Prior, RatePrior};
 
 const MOST_BARS: usize = 60;
@@ -19,15 +18,15 @@ const POSTERIOR: Series = Series(0);
 const PRIOR: Series = Series(1);
 
 /// None where every link was kept.
-pub fn picture(saved: &Saved) -> Option<Picture> {
-    let num_rows = saved.links.as_ref()?.num_rows();
-    let prior = prior_of_num_moved(saved);
-    let (number, words) = number_panel(saved, num_rows, prior.as_deref())?;
-    let rate = rate_panel(saved);
+pub fn picture(fit: &Posterior) -> Option<Picture> {
+    let num_rows = fit.links.as_ref()?.num_rows();
+    let prior = prior_of_num_moved(fit);
+    let (number, words) = number_panel(fit, num_rows, prior.as_deref())?;
+    let rate = rate_panel(fit);
     let rate_words = rate.as_ref().map_or("", |_| {
         " Right: the density of the mismatch rate, the probability that a row is linked wrongly."
     });
-    let no_error_words = no_error_words(saved).unwrap_or_default();
+    let no_error_words = no_error_words(fit).unwrap_or_default();
     let figure = Figure::new("Moved rows, before and after seeing the data", &words);
     let figure = figure.columns(2).panel(number);
     let has_prior = prior.is_some() || rate.is_some();
@@ -45,8 +44,8 @@ pub fn picture(saved: &Saved) -> Option<Picture> {
 }
 
 /// P(d rows are moved) before the fit, for d = 0, 1, ...; None where it is not known.
-fn prior_of_num_moved(saved: &Saved) -> Option<Vec<f64>> {
-    let rows = &saved.rows;
+fn prior_of_num_moved(fit: &Posterior) -> Option<Vec<f64>> {
+    let rows = &fit.rows;
     // Which pairs were candidates is not saved, and their prior could not be summed anyway.
     if rows.iter().any(|row| row.num_candidates.is_some()) {
         return None;
@@ -68,12 +67,16 @@ fn prior_of_num_moved(saved: &Saved) -> Option<Vec<f64>> {
         candidates: None,
     };
     let space = LinkSpace::new(rows.len(), facts);
-    Prior::new(prior_kind(saved.config.permutation.prior), space).num_moved_probabilities()
+    Prior::new(fit.config.permutation.prior.kind(), space).num_moved_probabilities()
 }
 
 /// A histogram over all chains with the prior's probabilities of the same numbers, and what it shows in words.
-fn number_panel(saved: &Saved, num_rows: usize, prior: Option<&[f64]>) -> Option<(Panel, String)> {
-    let pooled = draws(saved, "n_moved").concat();
+fn number_panel(
+    fit: &Posterior,
+    num_rows: usize,
+    prior: Option<&[f64]>,
+) -> Option<(Panel, String)> {
+    let pooled = draws(fit, "n_moved").concat();
     let numbers: Vec<usize> = pooled
         .iter()
         .filter(|number| number.is_finite())
@@ -115,11 +118,11 @@ fn number_panel(saved: &Saved, num_rows: usize, prior: Option<&[f64]>) -> Option
         .y(Axis::linear(label))
         .mark(Mark::bars(POSTERIOR, bars.collect()))
         .marks(line);
-    Some((panel, number_words(saved, prior, (low, high))))
+    Some((panel, number_words(fit, prior, (low, high))))
 }
 
-fn number_words(saved: &Saved, prior: Option<&[f64]>, (low, high): (usize, usize)) -> String {
-    let found = match saved.quantity("n_moved") {
+fn number_words(fit: &Posterior, prior: Option<&[f64]>, (low, high): (usize, usize)) -> String {
+    let found = match fit.quantity("n_moved") {
         Some(row) => match (row.mean, row.q5, row.q95) {
             (Some(mean), Some(q5), Some(q95)) => format!(
                 "the posterior mean is {} (90 % interval {q5:.0} to {q95:.0})",
@@ -138,7 +141,7 @@ fn number_words(saved: &Saved, prior: Option<&[f64]>, (low, high): (usize, usize
     let within: f64 = prior[low.min(prior.len())..(high + 1).min(prior.len())]
         .iter()
         .sum();
-    let could = match saved.num_rows() == Some(prior.len() - 1) {
+    let could = match fit.num_rows() == Some(prior.len() - 1) {
         true => "",
         false => " that can move",
     };
@@ -151,9 +154,9 @@ fn number_words(saved: &Saved, prior: Option<&[f64]>, (low, high): (usize, usize
 }
 
 /// A rate of exactly 0 is a point, which a density cannot show: its probability before and after the data.
-fn no_error_words(saved: &Saved) -> Option<String> {
-    let before = saved.config.permutation.prior.rate()?.no_error;
-    let rates = draws(saved, "mismatch_rate").concat();
+fn no_error_words(fit: &Posterior) -> Option<String> {
+    let before = fit.config.permutation.prior.rate()?.no_error;
+    let rates = draws(fit, "mismatch_rate").concat();
     if before == 0.0 || rates.is_empty() {
         return None;
     }
@@ -166,9 +169,9 @@ fn no_error_words(saved: &Saved) -> Option<String> {
 }
 
 /// Only the beta-binomial prior has a rate. Draws and prior are those of rates above 0.
-fn rate_panel(saved: &Saved) -> Option<Panel> {
-    let RatePrior { a, b, no_error } = saved.config.permutation.prior.rate()?;
-    let mut rates = draws(saved, "mismatch_rate").concat();
+fn rate_panel(fit: &Posterior) -> Option<Panel> {
+    let RatePrior { a, b, no_error } = fit.config.permutation.prior.rate()?;
+    let mut rates = draws(fit, "mismatch_rate").concat();
     let num_draws = rates.len() as f64;
     rates.retain(|rate| *rate > 0.0);
     let share = rates.len() as f64 / num_draws;
@@ -217,7 +220,7 @@ mod tests {
 
     #[test]
     fn the_prior_is_that_of_the_links_that_were_possible() {
-        let free = Saved::example(&[50, 50], 2).with_links(10);
+        let free = Posterior::example(&[50, 50], 2).with_links(10);
         let caption = picture(&free).unwrap().caption;
         // With probability one half none; otherwise Beta(1, 9) over ten rows, without the case of one: its mean is 1.
         assert!(
@@ -240,17 +243,17 @@ mod tests {
 
     #[test]
     fn a_rate_of_zero_is_said_in_words() {
-        let mut saved = Saved::example(&[50, 50], 2).with_links(10);
-        let caption = picture(&saved).unwrap().caption;
+        let mut fit = Posterior::example(&[50, 50], 2).with_links(10);
+        let caption = picture(&fit).unwrap().caption;
         let words = "no error at all had a probability of 50 % before the data and has 0 % after.";
         assert!(caption.contains(words), "{caption}");
-        saved.config.permutation.prior = crate::config::Prior::BetaBinomial {
+        fit.config.permutation.prior = crate::config::Prior::BetaBinomial {
             a: 1.0,
             b: 1.0,
             no_error: 0.0,
             audit: None,
         };
-        let caption = picture(&saved).unwrap().caption;
+        let caption = picture(&fit).unwrap().caption;
         assert!(!caption.contains("no error"), "{caption}");
         // Beta(1, 1) over ten rows, without the case of one: 10/11 of the mass, and 54/11 of its mean.
         assert!(

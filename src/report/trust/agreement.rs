@@ -1,11 +1,11 @@
 //! Whether the chains agree on which rows are moved.
 
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::Posterior;
 use crate::posterior::links::LinksSummary;
 use crate::report::by_chain::{reference_series, with_legend};
 use crate::report::format::{count, significant};
 use crate::report::page::Picture;
-use crate::report::saved::Saved;
 
 /// Rows whose link is settled in the same way in every chain are left out.
 const SETTLED: f64 = 0.01;
@@ -25,12 +25,12 @@ impl Compared {
     }
 }
 
-pub fn picture(saved: &Saved) -> Result<Picture, String> {
-    let links = saved
+pub fn picture(fit: &Posterior) -> Result<Picture, String> {
+    let links = fit
         .links
         .as_ref()
         .ok_or("Every link was kept, so there is nothing to agree on.")?;
-    let lengths: Vec<usize> = saved.chains.iter().map(|chain| chain.num_draws()).collect();
+    let lengths: Vec<usize> = fit.chains.iter().map(|chain| chain.num_draws()).collect();
     if lengths.iter().filter(|length| **length > 0).count() < 2 {
         return Err("One chain has no other to agree with: set sampler.chains to 4.".into());
     }
@@ -51,8 +51,8 @@ pub fn picture(saved: &Saved) -> Result<Picture, String> {
         "Chains differ from the others by {} on average, and most, by {}, on row {} (chain {}: {} against {})",
         significant(mean, 2),
         significant(worst.difference(), 2),
-        saved.row_label(worst.row),
-        saved.chains[worst.chain].chain,
+        fit.row_label(worst.row),
+        fit.chains[worst.chain].chain,
         significant(worst.own, 2),
         significant(worst.others, 2)
     );
@@ -63,8 +63,8 @@ pub fn picture(saved: &Saved) -> Result<Picture, String> {
         let labelled = of_chain.map(|point| {
             let label = format!(
                 "row {}, chain {}: {}, others {}",
-                saved.row_label(point.row),
-                saved.chains[chain].chain,
+                fit.row_label(point.row),
+                fit.chains[chain].chain,
                 significant(point.own, 2),
                 significant(point.others, 2)
             );
@@ -77,16 +77,16 @@ pub fn picture(saved: &Saved) -> Result<Picture, String> {
         .y(Axis::linear("P(moved) in the chain").range(-0.02, 1.02))
         .height(380.0)
         .mark(Mark::dashed(
-            reference_series(saved),
+            reference_series(fit),
             vec![(0.0, 0.0), (1.0, 1.0)],
         ))
-        .marks((0..saved.chains.len()).map(points));
+        .marks((0..fit.chains.len()).map(points));
     let description = format!(
         "Scatter of each chain's probability that a row is moved against that of the other chains, with the diagonal. {worst}."
     );
     let figure = Figure::new("Agreement on the links", description).width(480.0);
     let figure =
-        with_legend(figure.panel(panel), saved).legend(reference_series(saved), "full agreement");
+        with_legend(figure.panel(panel), fit).legend(reference_series(fit), "full agreement");
     let left_out = match num_all > MOST_POINTS {
         true => format!(" Of {num_all} points the {MOST_POINTS} that disagree most are drawn."),
         false => String::new(),

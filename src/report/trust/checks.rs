@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::{
     Finding, MAX_PRIOR_DEVIATION, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN, SummaryRow, Worst,
-    e_bfmi,
+    min_ess,
 };
 use crate::report::by_chain::shown_r_hat;
 use crate::report::format::{count, percent, significant};
-use crate::report::saved::Saved;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Check {
+pub struct DrawsCheck {
     pub name: &'static str,
     pub result: Outcome,
     /// The number, and what it should be.
@@ -27,7 +27,7 @@ pub enum Outcome {
 }
 
 /// All checks as one sentence.
-pub fn in_short(checks: &[Check]) -> String {
+pub fn in_short(checks: &[DrawsCheck]) -> String {
     let names = |outcome: Outcome| {
         let with = checks.iter().filter(|check| check.result == outcome);
         with.map(|check| check.name).collect::<Vec<_>>()
@@ -48,22 +48,22 @@ pub fn in_short(checks: &[Check]) -> String {
     }
 }
 
-pub fn checks(saved: &Saved) -> Vec<Check> {
+pub fn checks(fit: &Posterior) -> Vec<DrawsCheck> {
     let mut checks = vec![
-        divergences(saved),
-        tree_depth(saved),
-        energies(saved),
-        r_hat(saved),
-        effective_size(saved),
+        divergences(fit),
+        tree_depth(fit),
+        energies(fit),
+        r_hat(fit),
+        effective_size(fit),
     ];
-    checks.extend(links(saved));
-    checks.extend(drift(saved));
-    checks.extend(priors(saved));
+    checks.extend(links(fit));
+    checks.extend(drift(fit));
+    checks.extend(priors(fit));
     checks
 }
 
-fn found(saved: &Saved, kind: fn(&Finding) -> bool) -> bool {
-    saved.findings.iter().any(kind)
+fn found(fit: &Posterior, kind: fn(&Finding) -> bool) -> bool {
+    fit.findings().iter().any(kind)
 }
 
 fn judged(problem: bool) -> Outcome {
@@ -74,38 +74,36 @@ fn judged(problem: bool) -> Outcome {
     }
 }
 
-fn num_draws(saved: &Saved) -> usize {
-    saved.chains.iter().map(|chain| chain.num_draws()).sum()
-}
-
-fn all_of(saved: &Saved, column: &str) -> Vec<f64> {
-    let columns = saved.chains.iter().filter_map(|chain| chain.column(column));
-    columns.flatten().copied().collect()
-}
-
-fn divergences(saved: &Saved) -> Check {
-    let draws = num_draws(saved);
-    let divergent = all_of(saved, "divergent__");
-    let hits = divergent.iter().filter(|value| **value > 0.0).count();
-    let words = match hits {
-        0 => format!("none in {}", count(draws, "draw")),
-        _ => format!(
+fn divergences(fit: &Posterior) -> DrawsCheck {
+    let draws = fit.num_draws();
+    let finding = fit.findings().iter().find_map(|finding| match finding {
+        Finding::Divergences {
+            num_divergences, ..
+        } => Some(*num_divergences),
+        _ => None,
+    });
+    let words = match finding {
+        None => format!("none in {}", count(draws, "draw")),
+        Some(hits) => format!(
             "{hits} of {} ({}), where none is wanted",
             count(draws, "draw"),
             percent(hits as f64 / draws as f64)
         ),
     };
-    Check {
+    DrawsCheck {
         name: "divergences",
-        result: judged(hits > 0),
+        result: judged(finding.is_some()),
         words,
     }
 }
 
-fn tree_depth(saved: &Saved) -> Check {
-    let depths = all_of(saved, "treedepth__");
-    let deepest = depths.into_iter().fold(0.0, f64::max);
-    let finding = saved.findings.iter().find_map(|finding| match finding {
+fn tree_depth(fit: &Posterior) -> DrawsCheck {
+    let depths = fit
+        .chains
+        .iter()
+        .filter_map(|chain| chain.column("treedepth__"));
+    let deepest = depths.flatten().copied().fold(0.0, f64::max);
+    let finding = fit.findings().iter().find_map(|finding| match finding {
         Finding::TreedepthHits {
             num_hits,
             num_draws,
@@ -119,27 +117,25 @@ fn tree_depth(saved: &Saved) -> Check {
         }
         None => format!(
             "no trajectory was cut short (deepest {deepest:.0}, allowed {})",
-            saved.config.sampler.max_depth
+            fit.config.sampler.max_depth
         ),
     };
-    Check {
+    DrawsCheck {
         name: "tree depth",
         result: judged(finding.is_some()),
         words,
     }
 }
 
-fn energies(saved: &Saved) -> Check {
-    let by_chain = saved.chains.iter().filter_map(|chain| {
-        let value = e_bfmi(chain.column("energy__")?)?;
-        Some((value, chain.chain))
-    });
+fn energies(fit: &Posterior) -> DrawsCheck {
+    let by_chain = fit.chains.iter();
+    let by_chain = by_chain.filter_map(|chain| Some((chain.e_bfmi()?, chain.chain)));
     let known: Vec<(f64, usize)> = by_chain.collect();
-    let num_missing = saved.chains.len() - known.len();
+    let num_missing = fit.chains.len() - known.len();
     let least = known.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
     let (mut result, mut words) = match least {
         Some((least, chain)) => (
-            judged(found(saved, |f| matches!(f, Finding::LowEBfmi(_)))),
+            judged(found(fit, |f| matches!(f, Finding::LowEBfmi(_)))),
             format!(
                 "smallest {} (chain {chain}), wanted at least {MIN_E_BFMI}",
                 significant(least, 2)
@@ -153,7 +149,7 @@ fn energies(saved: &Saved) -> Check {
             result = Outcome::Unknown;
         }
     }
-    Check {
+    DrawsCheck {
         name: "E-BFMI",
         result,
         words,
@@ -161,27 +157,27 @@ fn energies(saved: &Saved) -> Check {
 }
 
 /// How many quantities lack a number, in words; a check that passed for the others only has not passed.
-fn missing(saved: &Saved, result: &mut Outcome, has: fn(&SummaryRow) -> bool) -> String {
+fn missing(fit: &Posterior, result: &mut Outcome, has: fn(&SummaryRow) -> bool) -> String {
     let lacking = |row: &&SummaryRow| !has(row) && !row.is_constant();
-    let num_missing = saved.summary.iter().filter(lacking).count();
+    let num_missing = fit.summary().iter().filter(lacking).count();
     if num_missing == 0 {
         return String::new();
     }
     if *result == Outcome::Pass {
         *result = Outcome::Unknown;
     }
-    let all = saved.summary.len();
+    let all = fit.summary().len();
     format!("; missing for {num_missing} of the {all} in summary.csv")
 }
 
 /// The quantity with the most extreme number.
 fn extreme(
-    saved: &Saved,
+    fit: &Posterior,
     number: impl Fn(&SummaryRow) -> Option<f64>,
     largest: bool,
 ) -> Option<(f64, &SummaryRow)> {
-    let known = saved
-        .summary
+    let known = fit
+        .summary()
         .iter()
         .filter_map(|row| Some((number(row)?, row)));
     if largest {
@@ -191,53 +187,53 @@ fn extreme(
     }
 }
 
-fn r_hat(saved: &Saved) -> Check {
-    let problem = found(saved, |f| matches!(f, Finding::HighRHat(_)));
-    let (mut result, mut words) = match extreme(saved, |row| row.r_hat, true) {
+fn r_hat(fit: &Posterior) -> DrawsCheck {
+    let problem = found(fit, |f| matches!(f, Finding::HighRHat(_)));
+    let (mut result, mut words) = match extreme(fit, |row| row.r_hat, true) {
         Some((worst, row)) => (
             judged(problem),
             format!(
                 "largest {} ({}), wanted at most {MAX_R_HAT}",
                 shown_r_hat(worst),
-                saved.name_of(&row.name)
+                fit.name_of(&row.name)
             ),
         ),
         None => (Outcome::Unknown, "could not be computed".into()),
     };
-    words += &missing(saved, &mut result, |row| row.r_hat.is_some());
-    if !problem && saved.chains.len() == 1 {
+    words += &missing(fit, &mut result, |row| row.r_hat.is_some());
+    if !problem && fit.chains.len() == 1 {
         result = Outcome::Unknown;
         words += "; but one chain alone is only compared with itself";
     }
-    Check {
+    DrawsCheck {
         name: "R-hat",
         result,
         words,
     }
 }
 
-fn effective_size(saved: &Saved) -> Check {
-    let wanted = MIN_ESS_PER_CHAIN * saved.chains.len() as f64;
+fn effective_size(fit: &Posterior) -> DrawsCheck {
+    let wanted = min_ess(fit.chains.len());
     let low = |f: &Finding| matches!(f, Finding::LowBulkEss(_) | Finding::LowTailEss(_));
-    let bulk = extreme(saved, |row| row.ess_bulk, false);
-    let tail = extreme(saved, |row| row.ess_tail, false);
+    let bulk = extreme(fit, |row| row.ess_bulk, false);
+    let tail = extreme(fit, |row| row.ess_tail, false);
     let (mut result, mut words) = match (bulk, tail) {
         (Some(bulk), Some(tail)) => (
-            judged(found(saved, low)),
+            judged(found(fit, low)),
             format!(
                 "smallest {:.0} in the bulk ({}) and {:.0} in the tails ({}), wanted at least {wanted:.0}",
                 bulk.0,
-                saved.name_of(&bulk.1.name),
+                fit.name_of(&bulk.1.name),
                 tail.0,
-                saved.name_of(&tail.1.name)
+                fit.name_of(&tail.1.name)
             ),
         ),
         _ => (Outcome::Unknown, "too few draws to compute it".into()),
     };
-    words += &missing(saved, &mut result, |row| {
+    words += &missing(fit, &mut result, |row| {
         row.ess_bulk.is_some() && row.ess_tail.is_some()
     });
-    Check {
+    DrawsCheck {
         name: "ESS",
         result,
         words,
@@ -245,17 +241,17 @@ fn effective_size(saved: &Saved) -> Check {
 }
 
 /// None where every link was kept.
-fn links(saved: &Saved) -> Option<Check> {
-    let links = saved.links.as_ref()?;
+fn links(fit: &Posterior) -> Option<DrawsCheck> {
+    let links = fit.links.as_ref()?;
     let name = "agreement of links";
-    if saved.chains.len() < 2 {
-        return Some(Check {
+    if fit.chains.len() < 2 {
+        return Some(DrawsCheck {
             name,
             result: Outcome::Unknown,
             words: "one chain has no other to agree with".into(),
         });
     }
-    let lengths = saved.chains.iter().map(|chain| chain.num_draws());
+    let lengths = fit.chains.iter().map(|chain| chain.num_draws());
     let shortest = lengths.min().unwrap_or(0);
     let spread = |row: usize| {
         let shares = links.share_by_chain(row);
@@ -266,7 +262,7 @@ fn links(saved: &Saved) -> Option<Check> {
         (0..links.num_rows()).filter_map(|row| spread(row).map(|(high, low)| (high - low, row)));
     // Of equals the first.
     let largest = spreads.reduce(|best, next| if next.0 > best.0 { next } else { best });
-    let disagree = saved.findings.iter().find_map(|finding| match finding {
+    let disagree = fit.findings().iter().find_map(|finding| match finding {
         Finding::LinksDisagree(worst) => Some(worst),
         _ => None,
     });
@@ -277,7 +273,7 @@ fn links(saved: &Saved) -> Option<Check> {
             let words = format!(
                 "P(moved) differs between chains by at most {} (row {})",
                 significant(difference, 2),
-                saved.row_label(row)
+                fit.row_label(row)
             );
             match disagree {
                 Some(worst) => (
@@ -301,7 +297,7 @@ fn links(saved: &Saved) -> Option<Check> {
             }
         }
     };
-    Some(Check {
+    Some(DrawsCheck {
         name,
         result,
         words,
@@ -309,14 +305,14 @@ fn links(saved: &Saved) -> Option<Check> {
 }
 
 /// None where every link was kept.
-fn drift(saved: &Saved) -> Option<Check> {
-    saved.links.as_ref()?;
-    let worst = saved.findings.iter().find_map(|finding| match finding {
+fn drift(fit: &Posterior) -> Option<DrawsCheck> {
+    fit.links.as_ref()?;
+    let worst = fit.findings().iter().find_map(|finding| match finding {
         Finding::LinksDrift(worst) => worst.named.first(),
         _ => None,
     });
-    let recorded = saved.diagnostics["chains"].is_array() && saved.config.sampler.warmup > 0;
-    Some(Check {
+    let recorded = fit.diagnostics.is_some() && fit.config.sampler.warmup > 0;
+    Some(DrawsCheck {
         name: "warm-up of links",
         result: match worst {
             Some(_) => Outcome::Problem,
@@ -335,16 +331,16 @@ fn drift(saved: &Saved) -> Option<Check> {
 }
 
 /// None where the priors are known to the user's own program alone.
-fn priors(saved: &Saved) -> Option<Check> {
-    let priors = saved.data.as_ref()?.priors.as_ref()?;
+fn priors(fit: &Posterior) -> Option<DrawsCheck> {
+    let priors = fit.data.as_ref()?.priors.as_ref()?;
     if priors.lines.is_empty() {
         return None;
     }
-    let worst = saved.findings.iter().find_map(|finding| match finding {
+    let worst = fit.findings().iter().find_map(|finding| match finding {
         Finding::PriorAgainstData(worst) => worst.named.first(),
         _ => None,
     });
-    Some(Check {
+    Some(DrawsCheck {
         name: "priors",
         result: judged(worst.is_some()),
         words: match worst {
@@ -353,7 +349,7 @@ fn priors(saved: &Saved) -> Option<Check> {
             ),
             Some((name, deviation)) => format!(
                 "the posterior mean of {} is {} standard deviations of its prior away from it",
-                saved.name_of(name),
+                fit.name_of(name),
                 significant(*deviation, 2)
             ),
         },

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::posterior::diagnostics::{MAX_R_HAT, MIN_ESS_PER_CHAIN, SummaryRow};
+use crate::posterior::Posterior;
+use crate::posterior::diagnostics::{MAX_R_HAT, SummaryRow, is_high_r_hat, min_ess};
 use crate::report::by_chain::{shown_r_hat, worst_first};
 use crate::report::format::significant;
-use crate::report::saved::Saved;
 
 const MOST_ROWS: usize = 40;
 /// A longer table is folded.
@@ -13,7 +13,7 @@ const FEW_ROWS: usize = 12;
 
 #[derive(Debug, Clone, Serialize)]
 pub struct Convergence {
-    pub rows: Vec<Row>,
+    pub rows: Vec<ConvergenceRow>,
     pub num_more: usize,
     pub folded: bool,
     pub num_draws: usize,
@@ -23,7 +23,7 @@ pub struct Convergence {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Row {
+pub struct ConvergenceRow {
     pub name: String,
     pub r_hat: Cell,
     pub ess_bulk: Cell,
@@ -40,23 +40,25 @@ pub struct Cell {
 }
 
 impl Convergence {
-    pub fn new(saved: &Saved) -> Convergence {
-        let wanted = MIN_ESS_PER_CHAIN * saved.chains.len() as f64;
-        let all = worst_first(saved);
+    pub fn new(fit: &Posterior) -> Convergence {
+        let wanted = min_ess(fit.chains.len());
+        let all = worst_first(fit);
         let shown = all.iter().take(MOST_ROWS);
         Convergence {
-            rows: shown.map(|row| Row::new(saved, row, wanted)).collect(),
+            rows: shown
+                .map(|row| ConvergenceRow::new(fit, row, wanted))
+                .collect(),
             num_more: all.len().saturating_sub(MOST_ROWS),
             folded: all.len() > FEW_ROWS,
-            num_draws: saved.chains.iter().map(|chain| chain.num_draws()).sum(),
+            num_draws: fit.num_draws(),
             wanted_ess: wanted as usize,
             wanted_r_hat: MAX_R_HAT,
         }
     }
 }
 
-impl Row {
-    fn new(saved: &Saved, row: &SummaryRow, wanted: f64) -> Row {
+impl ConvergenceRow {
+    fn new(fit: &Posterior, row: &SummaryRow, wanted: f64) -> ConvergenceRow {
         let cell = |value: Option<f64>, digits: i32| Cell {
             text: value.map_or("NA".into(), |value| significant(value, digits)),
             bad: false,
@@ -66,10 +68,10 @@ impl Row {
             bad: value.is_some_and(|value| value < wanted),
         };
         let per_sd = row.mcse.zip(row.sd).map(|(mcse, sd)| mcse / sd);
-        Row {
-            name: saved.name_of(&row.name),
+        ConvergenceRow {
+            name: fit.name_of(&row.name),
             r_hat: Cell {
-                bad: row.r_hat.is_some_and(|value| value > MAX_R_HAT),
+                bad: row.r_hat.is_some_and(is_high_r_hat),
                 text: row.r_hat.map_or("NA".into(), shown_r_hat),
             },
             ess_bulk: size(row.ess_bulk),

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::numerics::{density, mean};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
-use crate::posterior::diagnostics::{MIN_E_BFMI, e_bfmi};
+use crate::posterior::Posterior;
+use crate::posterior::diagnostics::{MIN_E_BFMI, e_bfmi, is_low_e_bfmi};
 use crate::posterior::draws::ChainDraws;
 use crate::report::by_chain::bare_axis;
 use crate::report::format::{percent, significant};
 use crate::report::page::Picture;
 use crate::report::posterior::grid_around;
-use crate::report::saved::Saved;
 
 const MOST_PANELS: usize = 8;
 const NUM_POINTS: usize = 80;
@@ -33,23 +33,23 @@ pub struct ChainRow {
     pub low_e_bfmi: bool,
 }
 
-pub fn chain_rows(saved: &Saved) -> Vec<ChainRow> {
-    saved.chains.iter().map(chain_row).collect()
+pub fn chain_rows(fit: &Posterior) -> Vec<ChainRow> {
+    fit.chains.iter().map(chain_row).collect()
 }
 
 fn chain_row(chain: &ChainDraws) -> ChainRow {
     let column = |name: &str| chain.column(name).unwrap_or_default();
     let shown = |value: Option<f64>, digits| value.map_or("NA".into(), |v| significant(v, digits));
-    let e_bfmi = e_bfmi(column("energy__"));
+    let e_bfmi = chain.e_bfmi();
     ChainRow {
         chain: chain.chain,
         num_draws: chain.num_draws(),
         step_size: shown(column("stepsize__").last().copied(), 3),
         accept: shown(mean(column("accept_stat__")), 2),
         depths: depths(column("treedepth__")),
-        num_divergences: column("divergent__").iter().filter(|v| **v > 0.0).count(),
+        num_divergences: chain.num_divergences(),
         e_bfmi: shown(e_bfmi, 2),
-        low_e_bfmi: e_bfmi.is_some_and(|value| value < MIN_E_BFMI),
+        low_e_bfmi: e_bfmi.is_some_and(is_low_e_bfmi),
     }
 }
 
@@ -65,8 +65,8 @@ fn depths(column: &[f64]) -> String {
     shares.collect::<Vec<_>>().join(", ")
 }
 
-pub fn picture(saved: &Saved) -> Result<Picture, String> {
-    let by_chain: Vec<(usize, Energies)> = saved
+pub fn picture(fit: &Posterior) -> Result<Picture, String> {
+    let by_chain: Vec<(usize, Energies)> = fit
         .chains
         .iter()
         .filter_map(|chain| Some((chain.chain, Energies::new(chain.column("energy__")?)?)))

@@ -16,16 +16,16 @@ use serde::Serialize;
 
 use super::by_chain::worst_first;
 use super::page::Picture;
-use super::saved::Saved;
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
 
 /// Traces and ranks are drawn of so many quantities.
 const MOST_PANELS: usize = 8;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Trust {
+pub struct TrustSection {
     pub in_short: String,
-    pub checks: Vec<checks::Check>,
+    pub checks: Vec<checks::DrawsCheck>,
     pub convergence: convergence::Convergence,
     pub traces: Part,
     pub ranks: Part,
@@ -52,27 +52,27 @@ impl From<Result<Picture, String>> for Part {
     }
 }
 
-impl Trust {
-    pub fn new(saved: &Saved) -> Trust {
-        let checks = checks::checks(saved);
-        let selected = selected(saved);
-        Trust {
+impl TrustSection {
+    pub fn new(fit: &Posterior) -> TrustSection {
+        let checks = checks::checks(fit);
+        let selected = selected(fit);
+        TrustSection {
             in_short: checks::in_short(&checks),
             checks,
-            convergence: convergence::Convergence::new(saved),
-            traces: traces::picture(saved, &selected).into(),
-            ranks: ranks::picture(saved, &selected).into(),
-            sampler: energy::chain_rows(saved),
-            energy: energy::picture(saved).into(),
-            agreement: agreement::picture(saved).into(),
-            predictive: predictive::picture(saved).into(),
+            convergence: convergence::Convergence::new(fit),
+            traces: traces::picture(fit, &selected).into(),
+            ranks: ranks::picture(fit, &selected).into(),
+            sampler: energy::chain_rows(fit),
+            energy: energy::picture(fit).into(),
+            agreement: agreement::picture(fit).into(),
+            predictive: predictive::picture(fit).into(),
         }
     }
 }
 
 /// The quantities that are worst off, and in any case the number of moved rows.
-fn selected(saved: &Saved) -> Vec<&SummaryRow> {
-    let varying = worst_first(saved).into_iter();
+fn selected(fit: &Posterior) -> Vec<&SummaryRow> {
+    let varying = worst_first(fit).into_iter();
     let mut rows: Vec<&SummaryRow> = varying.filter(|row| !row.is_constant()).collect();
     let moved = rows.iter().position(|row| row.name == "n_moved");
     if let Some(place) = moved.filter(|place| *place >= MOST_PANELS) {

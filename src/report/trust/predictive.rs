@@ -1,21 +1,21 @@
 //! The posterior predictive check: the responses beside data sets drawn from the fit.
 
-use crate::fit::Predictive;
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::Posterior;
+use crate::posterior::Predictive;
 use crate::report::by_chain::bare_axis;
 use crate::report::format::{count, percent};
 use crate::report::page::Picture;
-use crate::report::saved::Saved;
 
 const OBSERVED: Series = Series(1);
 const REPLICATED: Series = Series(5);
 /// Where the observed density is below this share of its peak, there is nothing to compare.
 const NEGLIGIBLE: f64 = 0.01;
 
-pub fn picture(saved: &Saved) -> Result<Picture, String> {
+pub fn picture(fit: &Posterior) -> Result<Picture, String> {
     let missing = "There is no predictive check: it needs a family of errors that unshuffle knows (gaussian, asymmetric_laplace or \
                    student_t), with the coefficients as beta and the scale as sigma2 or sigma.";
-    let predictive = saved.predictive.as_ref().ok_or(missing)?;
+    let predictive = fit.predictive.as_ref().ok_or(missing)?;
     if predictive.replicated.is_empty() {
         return Err(missing.into());
     }
@@ -45,7 +45,7 @@ pub fn picture(saved: &Saved) -> Result<Picture, String> {
     let highest = all.flatten().copied().filter(|h| h.is_finite());
     let top = 1.05 * highest.fold(f64::MIN_POSITIVE, f64::max);
     let panel = Panel::new("")
-        .x(Axis::linear(saved.config.data.response_label()))
+        .x(Axis::linear(fit.config.data.response_label()))
         .y(bare_axis(0.0, top))
         .height(240.0)
         .mark(Mark::fine(REPLICATED, replicated.collect()))

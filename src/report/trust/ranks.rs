@@ -1,24 +1,24 @@
 //! Rank plots (Vehtari et al. 2021, section 4.2): where each chain's draws stand among the draws of all chains.
 
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
 use crate::report::by_chain::{bare_axis, draws, listed, with_legend};
 use crate::report::format::{count, significant};
 use crate::report::page::Picture;
-use crate::report::saved::Saved;
 
 const MOST_BINS: usize = 20;
 /// Fewer draws than these in a bin are noise.
 const DRAWS_PER_BIN: usize = 10;
 const FEWEST_BINS: usize = 4;
 
-pub fn picture(saved: &Saved, selected: &[&SummaryRow]) -> Result<Picture, String> {
-    if saved.chains.len() < 2 {
+pub fn picture(fit: &Posterior, selected: &[&SummaryRow]) -> Result<Picture, String> {
+    if fit.chains.len() < 2 {
         return Err(
             "Rank plots compare chains, and there is one only: set sampler.chains to 4.".into(),
         );
     }
-    let lengths = saved.chains.iter().map(|chain| chain.num_draws());
+    let lengths = fit.chains.iter().map(|chain| chain.num_draws());
     let shortest = lengths.min().unwrap_or(0);
     let num_bins = (shortest / DRAWS_PER_BIN).min(MOST_BINS);
     if num_bins < FEWEST_BINS {
@@ -29,11 +29,11 @@ pub fn picture(saved: &Saved, selected: &[&SummaryRow]) -> Result<Picture, Strin
     }
     let (mut panels, mut names, mut farthest) = (Vec::new(), Vec::new(), None::<Farthest>);
     for row in selected {
-        let Some(heights) = heights(&draws(saved, &row.name), num_bins) else {
+        let Some(heights) = heights(&draws(fit, &row.name), num_bins) else {
             continue;
         };
-        let name = saved.name_of(&row.name);
-        for (of_chain, chain) in heights.iter().zip(&saved.chains) {
+        let name = fit.name_of(&row.name);
+        for (of_chain, chain) in heights.iter().zip(&fit.chains) {
             for height in of_chain {
                 if farthest
                     .as_ref()
@@ -66,7 +66,7 @@ pub fn picture(saved: &Saved, selected: &[&SummaryRow]) -> Result<Picture, Strin
         listed(&names, names.len())
     );
     let figure = Figure::new("Ranks by chain", description).columns(3);
-    let figure = with_legend(panels.into_iter().fold(figure, Figure::panel), saved);
+    let figure = with_legend(panels.into_iter().fold(figure, Figure::panel), fit);
     let noise = 2.0 * ((num_bins - 1) as f64 / shortest as f64).sqrt();
     let caption = format!(
         "Each chain's draws by their rank among the draws of all chains, in {num_bins} bins. Where chains agree, each has as many low, middle \

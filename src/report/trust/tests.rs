@@ -2,18 +2,19 @@
 
 use roxmltree::Document;
 
-use super::Trust;
+use super::TrustSection;
 use super::checks::Outcome;
 use crate::config::Priors;
-use crate::posterior::summary;
+use crate::posterior::Posterior;
+use crate::posterior::diagnostics::NUM_SUMMARIZED;
 use crate::priors::{Law, PriorLine, PriorsUsed};
 use crate::report::page;
-use crate::report::posterior::Posterior;
-use crate::report::saved::Saved;
+use crate::report::posterior::PosteriorSection;
+use crate::report::verdict::Verdict;
 
 /// Every figure of the page, read as XML; each must say what it shows.
-fn figures(saved: &Saved) -> Vec<String> {
-    let html = page::html(saved);
+fn figures(fit: &Posterior) -> Vec<String> {
+    let html = page::html(fit);
     let figures: Vec<String> = html
         .split("<svg ")
         .skip(1)
@@ -35,7 +36,7 @@ fn figures(saved: &Saved) -> Vec<String> {
     figures
 }
 
-fn outcome(trust: &Trust, name: &str) -> Outcome {
+fn outcome(trust: &TrustSection, name: &str) -> Outcome {
     let check = trust.checks.iter().find(|check| check.name == name);
     check.expect("a check of this name").result
 }
@@ -51,10 +52,10 @@ fn panel_titles(svg: &str) -> Vec<String> {
 
 #[test]
 fn a_whole_fit_has_every_part() {
-    let saved = Saved::example(&[400; 4], 3)
+    let fit = Posterior::example(&[400; 4], 3)
         .with_links(50)
         .with_predictive();
-    let trust = Trust::new(&saved);
+    let trust = TrustSection::new(&fit);
     for part in [
         &trust.traces,
         &trust.ranks,
@@ -73,9 +74,9 @@ fn a_whole_fit_has_every_part() {
             .in_short
             .contains("1 of 7 checks found a problem: agreement of links")
     );
-    assert!(figures(&saved).len() >= 7);
-    assert_eq!(page::html(&saved), page::html(&saved));
-    let posterior = Posterior::new(&saved);
+    assert!(figures(&fit).len() >= 7);
+    assert_eq!(page::html(&fit), page::html(&fit));
+    let posterior = PosteriorSection::new(&fit);
     let titles = panel_titles(&posterior.parameters.unwrap().svg);
     assert_eq!(titles, ["(Intercept)", "x<1>", "x<2>"]);
     assert_eq!(panel_titles(&posterior.moved.unwrap().svg).len(), 2);
@@ -83,8 +84,8 @@ fn a_whole_fit_has_every_part() {
 
 #[test]
 fn without_links_nothing_is_said_of_them() {
-    let saved = Saved::example(&[400; 4], 2);
-    let trust = Trust::new(&saved);
+    let fit = Posterior::example(&[400; 4], 2);
+    let trust = TrustSection::new(&fit);
     assert!(trust.agreement.missing.is_some() && trust.predictive.missing.is_some());
     assert!(
         trust
@@ -92,8 +93,8 @@ fn without_links_nothing_is_said_of_them() {
             .iter()
             .all(|check| !check.name.contains("links"))
     );
-    assert!(Posterior::new(&saved).moved.is_none());
-    figures(&saved);
+    assert!(PosteriorSection::new(&fit).moved.is_none());
+    figures(&fit);
 }
 
 #[test]
@@ -107,8 +108,8 @@ fn a_posterior_far_from_its_prior_is_a_problem_with_a_remedy() {
                 scale: 2.0,
             },
         };
-        let mut saved = Saved::example(&[400; 4], 2).with_links(10).with_known();
-        let data = saved.data.as_mut().unwrap();
+        let mut fit = Posterior::example(&[400; 4], 2).with_links(10).with_known();
+        let data = fit.data.as_mut().unwrap();
         data.priors = Some(PriorsUsed {
             numbers: Priors::Scaled,
             program: None,
@@ -116,13 +117,18 @@ fn a_posterior_far_from_its_prior_is_a_problem_with_a_remedy() {
             centre: vec![0.0, 0.0],
             lines: vec![line],
         });
-        let finding = summary::prior_findings(data.priors.as_ref(), &saved.summary);
-        saved.findings.extend(finding);
-        saved
+        fit.forget_summary();
+        fit
     };
-    assert_eq!(outcome(&Trust::new(&with(5.0)), "priors"), Outcome::Pass);
+    assert_eq!(
+        outcome(&TrustSection::new(&with(5.0)), "priors"),
+        Outcome::Pass
+    );
     let far = with(7.0);
-    assert_eq!(outcome(&Trust::new(&far), "priors"), Outcome::Problem);
+    assert_eq!(
+        outcome(&TrustSection::new(&far), "priors"),
+        Outcome::Problem
+    );
     let html = page::html(&far);
     for words in [
         "the posterior mean of x&lt;1&gt; is 3.5 standard deviations of its prior away from it",
@@ -135,48 +141,48 @@ fn a_posterior_far_from_its_prior_is_a_problem_with_a_remedy() {
 
 #[test]
 fn a_constant_or_broken_quantity_is_named_and_breaks_nothing() {
-    let saved = Saved::example(&[400; 4], 4)
+    let fit = Posterior::example(&[400; 4], 4)
         .with_column("beta.2", |_, _| 3.0)
         .with_column("beta.3", |chain, draw| match (chain, draw) {
             (1, 7) => f64::NAN,
             (2, 8) => f64::INFINITY,
             _ => draw as f64,
         });
-    let posterior = Posterior::new(&saved);
+    let posterior = PosteriorSection::new(&fit);
     let notes = posterior.notes.join(" ");
     assert!(
         notes.contains("x<1> = 3.000") && notes.contains("x<2>"),
         "{notes}"
     );
     assert_eq!(panel_titles(&posterior.parameters.unwrap().svg).len(), 2);
-    let trust = Trust::new(&saved);
+    let trust = TrustSection::new(&fit);
     assert_eq!(
         trust.convergence.rows[0].name, "x<2>",
         "not judged comes first"
     );
     assert_eq!(trust.convergence.rows.last().unwrap().name, "x<1>");
     assert_eq!(outcome(&trust, "R-hat"), Outcome::Unknown);
-    figures(&saved);
+    figures(&fit);
 
-    let stuck = Saved::example(&[400; 4], 2).with_column("beta.2", |chain, draw| match chain {
+    let stuck = Posterior::example(&[400; 4], 2).with_column("beta.2", |chain, draw| match chain {
         2 => 0.25,
         _ => (draw * 7919 % 400) as f64,
     });
-    let svg = Posterior::new(&stuck).parameters.unwrap().svg;
+    let svg = PosteriorSection::new(&stuck).parameters.unwrap().svg;
     assert!(svg.contains("chain 3 never moves"));
     figures(&stuck);
 }
 
 #[test]
 fn one_chain_is_not_judged_as_several() {
-    let saved = Saved::example(&[4000], 2).with_links(20);
-    let trust = Trust::new(&saved);
+    let fit = Posterior::example(&[4000], 2).with_links(20);
+    let trust = TrustSection::new(&fit);
     for part in [&trust.ranks, &trust.agreement] {
         assert!(part.missing.as_ref().unwrap().contains("sampler.chains"));
     }
     assert_eq!(outcome(&trust, "R-hat"), Outcome::Unknown);
     assert_eq!(outcome(&trust, "agreement of links"), Outcome::Unknown);
-    figures(&saved);
+    figures(&fit);
 }
 
 #[test]
@@ -189,8 +195,10 @@ fn short_and_uneven_chains_are_drawn() {
         &[400, 130, 7],
         &[60, 50, 70, 90],
     ] {
-        let saved = Saved::example(lengths, 3).with_links(10).with_predictive();
-        let trust = Trust::new(&saved);
+        let fit = Posterior::example(lengths, 3)
+            .with_links(10)
+            .with_predictive();
+        let trust = TrustSection::new(&fit);
         assert_eq!(
             trust.ranks.picture.is_some(),
             lengths.len() == 4,
@@ -198,18 +206,18 @@ fn short_and_uneven_chains_are_drawn() {
         );
         assert_eq!(trust.sampler.len(), lengths.len());
         assert_ne!(outcome(&trust, "agreement of links"), Outcome::Pass);
-        figures(&saved);
+        figures(&fit);
     }
 }
 
 #[test]
 fn many_parameters_keep_the_limits() {
-    let saved = Saved::example(&[250; 4], 200)
+    let fit = Posterior::example(&[250; 4], 200)
         .with_links(30)
         .with_column("beta.150", |chain, draw| {
             (10 * chain) as f64 + (draw * 7919 % 250) as f64 / 250.0
         });
-    let posterior = Posterior::new(&saved);
+    let posterior = PosteriorSection::new(&fit);
     let titles = panel_titles(&posterior.parameters.unwrap().svg);
     assert_eq!(titles.len(), 24);
     assert_eq!(
@@ -221,7 +229,7 @@ fn many_parameters_keep_the_limits() {
         "{:?}",
         posterior.notes
     );
-    let trust = Trust::new(&saved);
+    let trust = TrustSection::new(&fit);
     assert_eq!(
         (trust.convergence.rows.len(), trust.convergence.num_more),
         (40, 163)
@@ -243,14 +251,14 @@ fn many_parameters_keep_the_limits() {
         "{traces:?}"
     );
     assert_eq!(panel_titles(&trust.ranks.picture.unwrap().svg).len(), 8);
-    figures(&saved);
+    figures(&fit);
 }
 
 #[test]
 fn divergences_are_counted_and_marked() {
     let divergent = |chain, draw| f64::from(u8::from(chain == 1 && draw % 100 == 0));
-    let saved = Saved::example(&[400; 4], 2).with_column("divergent__", divergent);
-    let trust = Trust::new(&saved);
+    let fit = Posterior::example(&[400; 4], 2).with_column("divergent__", divergent);
+    let trust = TrustSection::new(&fit);
     assert_eq!(outcome(&trust, "divergences"), Outcome::Problem);
     let counts: Vec<usize> = trust
         .sampler
@@ -261,7 +269,7 @@ fn divergences_are_counted_and_marked() {
     let traces = trust.traces.picture.unwrap();
     assert!(traces.svg.contains("4 divergent transitions marked"));
     assert!(traces.svg.contains(">divergent transition<"));
-    let without = Trust::new(&Saved::example(&[400; 4], 2));
+    let without = TrustSection::new(&Posterior::example(&[400; 4], 2));
     assert!(
         !without
             .traces
@@ -271,16 +279,20 @@ fn divergences_are_counted_and_marked() {
             .contains(">divergent transition<")
     );
 
-    let everywhere = Saved::example(&[400; 4], 2).with_column("divergent__", |_, _| 1.0);
-    let caption = Trust::new(&everywhere).traces.picture.unwrap().caption;
+    let everywhere = Posterior::example(&[400; 4], 2).with_column("divergent__", |_, _| 1.0);
+    let caption = TrustSection::new(&everywhere)
+        .traces
+        .picture
+        .unwrap()
+        .caption;
     assert!(caption.contains("(200 of 1600)"), "{caption}");
 }
 
 #[test]
 fn of_many_rows_those_that_disagree_most_are_drawn() {
-    let saved = Saved::example(&[40; 4], 2).with_links(20_000);
-    figures(&saved);
-    let picture = Trust::new(&saved).agreement.picture.unwrap();
+    let fit = Posterior::example(&[40; 4], 2).with_links(20_000);
+    figures(&fit);
+    let picture = TrustSection::new(&fit).agreement.picture.unwrap();
     assert_eq!(picture.svg.matches("<title>row ").count(), 500);
     assert!(
         picture.caption.contains("Of 80000 points"),
@@ -289,4 +301,15 @@ fn of_many_rows_those_that_disagree_most_are_drawn() {
     );
     let worst = "row 1 (id &lt;0&gt;), chain 4: 1.0, others 0.50";
     assert!(picture.svg.contains(worst));
+}
+
+#[test]
+fn pages_verdicts_and_findings_summarise_each_quantity_once() {
+    let fit = Posterior::example(&[100; 4], 3).with_links(10).with_known();
+    let before = NUM_SUMMARIZED.get();
+    page::html(&fit);
+    page::html(&fit);
+    Verdict::new(&fit);
+    fit.all_findings();
+    assert_eq!(NUM_SUMMARIZED.get() - before, fit.summary().len());
 }

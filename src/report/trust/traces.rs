@@ -1,6 +1,7 @@
 //! Traces: the draws in the order in which they came, by chain, with divergent transitions marked.
 
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
 use crate::posterior::draws::ChainDraws;
 use crate::report::by_chain::{
@@ -8,7 +9,6 @@ use crate::report::by_chain::{
 };
 use crate::report::format::count;
 use crate::report::page::Picture;
-use crate::report::saved::Saved;
 
 /// Points of all chains in one panel, and the fewest and most of one chain.
 const NUM_POINTS: usize = 1000;
@@ -16,31 +16,28 @@ const POINTS_PER_CHAIN: std::ops::RangeInclusive<usize> = 60..=250;
 /// More crosses than these hide the traces.
 const MOST_MARKED: usize = 200;
 
-pub fn picture(saved: &Saved, selected: &[&SummaryRow]) -> Result<Picture, String> {
-    let longest = saved.chains.iter().map(ChainDraws::num_draws).max();
+pub fn picture(fit: &Posterior, selected: &[&SummaryRow]) -> Result<Picture, String> {
+    let longest = fit.chains.iter().map(ChainDraws::num_draws).max();
     let longest = longest.unwrap_or(0);
     if selected.is_empty() || longest == 0 {
         return Err("There are no traces: nothing varied between the draws.".into());
     }
     let per_chain =
-        (NUM_POINTS / saved.chains.len()).clamp(*POINTS_PER_CHAIN.start(), *POINTS_PER_CHAIN.end());
+        (NUM_POINTS / fit.chains.len()).clamp(*POINTS_PER_CHAIN.start(), *POINTS_PER_CHAIN.end());
     let every = longest.div_ceil(per_chain);
-    let divergent = divergent_draws(&saved.chains);
+    let divergent = divergent_draws(&fit.chains);
     let marked: Vec<(usize, usize)> = divergent
         .iter()
         .copied()
         .step_by(divergent.len().div_ceil(MOST_MARKED).max(1))
         .collect();
 
-    let names: Vec<String> = selected
-        .iter()
-        .map(|row| saved.name_of(&row.name))
-        .collect();
+    let names: Vec<String> = selected.iter().map(|row| fit.name_of(&row.name)).collect();
     let description = format!(
         "Traces of {} over {} a chain, in {}: {}; {}.",
         listed(&names, selected.len()),
         count(longest, "draw"),
-        count(saved.chains.len(), "chain"),
+        count(fit.chains.len(), "chain"),
         largest_r_hat(selected),
         match divergent.len() {
             0 => "no divergent transitions".into(),
@@ -52,7 +49,7 @@ pub fn picture(saved: &Saved, selected: &[&SummaryRow]) -> Result<Picture, Strin
     );
     let mut figure = Figure::new("Traces", description);
     for (k, row) in selected.iter().enumerate() {
-        let by_chain = draws(saved, &row.name);
+        let by_chain = draws(fit, &row.name);
         let ends = (1.0 - 0.005 * longest as f64, 1.005 * longest as f64);
         let x = if k + 1 == selected.len() {
             Axis::linear("draw").range(ends.0, ends.1)
@@ -74,21 +71,21 @@ pub fn picture(saved: &Saved, selected: &[&SummaryRow]) -> Result<Picture, Strin
                 let value = by_chain[*chain].get(*draw)?;
                 Some(((draw + 1) as f64, *value))
             });
-            panel = panel.mark(Mark::points(reference_series(saved), points.collect()));
+            panel = panel.mark(Mark::points(reference_series(fit), points.collect()));
         }
         figure = figure.panel(panel);
     }
-    let mut figure = with_legend(figure, saved);
+    let mut figure = with_legend(figure, fit);
     if !marked.is_empty() {
-        figure = figure.legend(reference_series(saved), "divergent transition");
+        figure = figure.legend(reference_series(fit), "divergent transition");
     }
     Ok(Picture::new(
         &figure,
-        caption(saved, every, divergent.len(), marked.len()),
+        caption(fit, every, divergent.len(), marked.len()),
     ))
 }
 
-fn caption(saved: &Saved, every: usize, num_divergent: usize, num_marked: usize) -> String {
+fn caption(fit: &Posterior, every: usize, num_divergent: usize, num_marked: usize) -> String {
     let mut caption = String::from(
         "The draws in the order in which they came, of the quantities that are worst off. Good traces look like noise around one level, \
          the same for all chains: no slopes, no long stays, no chain apart.",
@@ -105,7 +102,7 @@ fn caption(saved: &Saved, every: usize, num_divergent: usize, num_marked: usize)
             }
         );
     }
-    let lengths: Vec<usize> = saved.chains.iter().map(ChainDraws::num_draws).collect();
+    let lengths: Vec<usize> = fit.chains.iter().map(ChainDraws::num_draws).collect();
     if lengths.iter().any(|length| *length != lengths[0]) {
         caption += " The chains are of different length because the fit was interrupted; R-hat and ESS use as many draws of each as the shortest has.";
     }

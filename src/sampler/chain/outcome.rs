@@ -7,6 +7,7 @@ use crate::sampler::hmc::StepInfo;
 
 /// Counts and times of one chain.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ChainOutcome {
     pub chain: usize,
     pub num_draws: usize,
@@ -49,6 +50,17 @@ pub enum LinksStart {
     Mode,
     /// With some rows moved at random.
     Random,
+}
+
+impl LinksStart {
+    /// The name in diagnostics.json.
+    pub fn name(self) -> &'static str {
+        match self {
+            LinksStart::Identity => "identity",
+            LinksStart::Mode => "mode",
+            LinksStart::Random => "random",
+        }
+    }
 }
 
 impl ChainOutcome {

@@ -206,7 +206,7 @@ mod tests {
 
     use super::*;
     use crate::data::Blocks;
-    use crate::fit::link_space;
+    use crate::data::link_space;
     use crate::numerics::rng;
 
     const NUM_ROWS: usize = 300;

@@ -2,6 +2,7 @@
 
 use super::{Assessment, METHODS, Trial};
 use crate::plot::{Axis, Figure, Mark, Panel, Series};
+use crate::text::aligned;
 use crate::trust::Method;
 
 /// Characters of the longest bar.
@@ -24,16 +25,7 @@ impl Assessment {
             row.push(if trial.trusted { "hold" } else { "fail" }.into());
             rows.push(row);
         }
-        let width = |k: usize| rows.iter().map(|row| row[k].len()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-        let line = |row: &Vec<String>| {
-            let cells = row.iter().zip(&widths);
-            let cells: Vec<String> = cells
-                .map(|(cell, width)| format!("{cell:>width$}"))
-                .collect();
-            cells.join("  ") + "\n"
-        };
-        rows.iter().map(line).collect()
+        aligned(&rows, 0)
     }
 
     /// A bar for each method and planted share.

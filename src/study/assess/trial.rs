@@ -6,11 +6,12 @@ use serde::{Serialize, Serializer};
 
 use super::AssessError;
 use crate::config::{Config, Prior, Update};
-use crate::data::{Dataset, INTERCEPT};
-use crate::fit::{FitError, Fitted, Program, link_space};
+use crate::data::{Dataset, INTERCEPT, link_space};
+use crate::fit::{FitError, Program};
+use crate::posterior::Posterior;
 use crate::sampler::chain::Observer;
 use crate::study::simulate::Planting;
-use crate::trust::{Coefficient, Judgement, Method};
+use crate::trust::{Coefficient, Method};
 
 /// Of the links that can be wrong; the first trial is the file as given.
 pub const SHARES: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
@@ -120,14 +121,12 @@ impl<'a> Trials<'a> {
         let mut config = self.config.clone();
         config.output = folder.path().join("fit");
         let prepared = self.program.with_data(config, data)?;
-        let fitted = prepared.fit(num_threads, stop, observer)?;
-        if fitted.interrupted {
-            return Ok(None);
-        }
-        let Some(judgement) = prepared.judge(&fitted, num_threads, stop)? else {
+        let mut fitted = prepared.sample(num_threads, stop, observer)?;
+        prepared.judge(&mut fitted, num_threads, stop)?;
+        let Some(trust) = &fitted.trust else {
             return Ok(None);
         };
-        let of = |method: Method| slopes(&judgement, method);
+        let of = |method: Method| slopes(&fitted, method);
         let target = self.target.get_or_insert_with(|| of(Method::AsLinked));
         if target.is_empty() {
             return Err(AssessError::NoSlopes);
@@ -141,8 +140,8 @@ impl<'a> Trials<'a> {
             num_planted,
             errors,
             found: num_moved(&fitted) / self.num_movable as f64,
-            trusted: judgement.trust.trusted,
-            sentence: judgement.trust.sentence,
+            trusted: trust.trusted,
+            sentence: trust.sentence.clone(),
             iteration_seconds: self.iteration_seconds(&fitted),
         }))
     }
@@ -169,8 +168,8 @@ impl<'a> Trials<'a> {
         Err(refused.map_or(AssessError::NothingMoves, AssessError::Plant))
     }
 
-    fn iteration_seconds(&self, fitted: &Fitted) -> f64 {
-        let chains = fitted.outcomes.iter();
+    fn iteration_seconds(&self, fitted: &Posterior) -> f64 {
+        let chains = fitted.outcomes().iter();
         let seconds: f64 = chains.map(|c| c.warmup_seconds + c.sampling_seconds).sum();
         let sampler = &self.config.sampler;
         let iterations = sampler.chains * (sampler.warmup + sampler.draws);
@@ -189,16 +188,15 @@ pub fn check(config: &Config, data: &Dataset) -> Result<(), AssessError> {
     Ok(())
 }
 
-fn slopes(judgement: &Judgement, method: Method) -> Vec<Coefficient> {
-    let all = judgement.coefficients.iter();
+fn slopes(fitted: &Posterior, method: Method) -> Vec<Coefficient> {
+    let all = fitted.coefficients.iter();
     let own = all.filter(|c| c.method == method && !c.name.ends_with(INTERCEPT));
     own.cloned().collect()
 }
 
-fn num_moved(fitted: &Fitted) -> f64 {
-    let rows = fitted.summary.iter();
-    let mut moved = rows.filter(|row| row.name == "n_moved");
-    moved.next().and_then(|row| row.mean).unwrap_or(0.0)
+fn num_moved(fitted: &Posterior) -> f64 {
+    let moved = fitted.quantity("n_moved");
+    moved.and_then(|row| row.mean).unwrap_or(0.0)
 }
 
 /// None where the method has not estimated every slope, or the target has no spread to measure by.

@@ -10,7 +10,6 @@ mod file;
 mod mislink;
 mod planted;
 mod settings;
-mod truth;
 mod write;
 
 #[cfg(test)]
@@ -26,8 +25,9 @@ pub use file::{Mislinked, Source, mislink_file};
 pub use planted::{Planted, Planting};
 pub use settings::{DEFAULT_MISLINKED, DesignName, Kind, Settings};
 pub(crate) use settings::{errors_name, needed};
-pub use truth::Truth;
 pub use write::{config_text, write_files};
+
+pub use crate::data::Truth;
 
 use crate::data::{Blocks, Dataset, INTERCEPT};
 use crate::model::Family;

@@ -217,8 +217,8 @@ fn fit(method: &Method, data: Dataset, wrong: u64, compiler: &Compiler) -> anyho
     let program = Program::compile(&config.model, compiler)?;
     let fitted = program
         .with_data(config, data)?
-        .fit(2, &AtomicBool::new(false), &Silent)?;
-    let row = |name: &str| fitted.summary.iter().find(|row| row.name == name);
+        .sample(2, &AtomicBool::new(false), &Silent)?;
+    let row = |name: &str| fitted.summary().iter().find(|row| row.name == name);
     let mean = |name: &str| {
         row(name)
             .and_then(|row| row.mean)
@@ -229,10 +229,10 @@ fn fit(method: &Method, data: Dataset, wrong: u64, compiler: &Compiler) -> anyho
         beta: beta.collect::<anyhow::Result<_>>()?,
         share_moved: mean("n_moved")? / num_rows,
         r_hat: fitted
-            .summary
+            .summary()
             .iter()
             .filter_map(|row| row.r_hat)
             .fold(0.0, f64::max),
-        seconds: fitted.seconds,
+        seconds: fitted.seconds().unwrap_or(0.0),
     })
 }

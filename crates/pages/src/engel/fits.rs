@@ -7,8 +7,9 @@ use std::sync::atomic::AtomicBool;
 use crate::support::compiler;
 use anyhow::Context;
 use unshuffle::config;
-use unshuffle::fit::{Fitted, prepare};
+use unshuffle::fit::prepare;
 use unshuffle::model::stan::Compiler;
+use unshuffle::posterior::Posterior;
 use unshuffle::sampler::chain::Silent;
 use unshuffle::study::simulate::Truth;
 
@@ -41,7 +42,7 @@ pub fn write(to: &Path) -> anyhow::Result<()> {
             let fitted = fit(tau, file, kept, &compiler)?;
             let mut record = vec![model.to_string(), method.to_string()];
             for name in ["beta.1", "beta.2"] {
-                let row = fitted.summary.iter().find(|row| row.name == name);
+                let row = fitted.summary().iter().find(|row| row.name == name);
                 let row = row.context("every coefficient has a summary")?;
                 let numbers = [row.mean, row.q5, row.q95];
                 record.extend(
@@ -51,7 +52,7 @@ pub fn write(to: &Path) -> anyhow::Result<()> {
             record.extend(
                 found(&fitted, &truth).map(|count| count.map_or(String::new(), |n| n.to_string())),
             );
-            let r_hats = fitted.summary.iter().filter_map(|row| row.r_hat);
+            let r_hats = fitted.summary().iter().filter_map(|row| row.r_hat);
             record.push(format!("{:.4}", r_hats.fold(0.0, f64::max)));
             results.write_record(&record)?;
             if let Some(summary) = &fitted.links {
@@ -76,7 +77,7 @@ pub fn write(to: &Path) -> anyhow::Result<()> {
 }
 
 /// Of the rows that are probably moved: how many are mislinked, and how many are not.
-fn found(fitted: &Fitted, truth: &Truth) -> [Option<usize>; 2] {
+fn found(fitted: &Posterior, truth: &Truth) -> [Option<usize>; 2] {
     let Some(links) = &fitted.links else {
         return [None, None];
     };
@@ -87,7 +88,7 @@ fn found(fitted: &Fitted, truth: &Truth) -> [Option<usize>; 2] {
     [Some(wrong), Some(moved.len() - wrong)]
 }
 
-fn fit(tau: Option<f64>, file: &str, kept: bool, compiler: &Compiler) -> anyhow::Result<Fitted> {
+fn fit(tau: Option<f64>, file: &str, kept: bool, compiler: &Compiler) -> anyhow::Result<Posterior> {
     let folder = tempfile::tempdir()?;
     let mut settings = vec![
         format!("data.file={file}"),
@@ -104,5 +105,5 @@ fn fit(tau: Option<f64>, file: &str, kept: bool, compiler: &Compiler) -> anyhow:
     }
     let config = config::load(Path::new(CONFIG), &settings)?;
     let prepared = prepare(config, compiler)?;
-    Ok(prepared.fit(2, &AtomicBool::new(false), &Silent)?)
+    Ok(prepared.sample(2, &AtomicBool::new(false), &Silent)?)
 }

@@ -51,8 +51,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::data::link_space;
     use crate::data::{Blocks, Candidate, Reference};
-    use crate::fit::link_space;
 
     fn data() -> Dataset {
         Dataset::new(vec!["x".into()], Array2::zeros((5, 1)), vec![0.0; 5])

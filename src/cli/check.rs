@@ -1,0 +1,69 @@
+//! `unshuffle check`: everything that `fit` does before sampling.
+
+use clap::Args;
+
+use super::config_args::{ConfigArgs, warn_of_unreachable_links, what_was_done};
+use super::failure::Failure;
+use super::terminal::tidy;
+use crate::config;
+use crate::priors::PriorsUsed;
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
+}
+
+pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
+    let prepared = args.config.prepare(args.config.load()?)?;
+    let data = &prepared.data;
+    println!("config   {}", args.config.config.display());
+    let files: Vec<String> = prepared
+        .config
+        .data
+        .row_files()
+        .into_iter()
+        .map(tidy)
+        .collect();
+    println!(
+        "data     {}: {} rows, {} columns of X ({})",
+        files.join(" and "),
+        data.num_rows(),
+        data.x.ncols(),
+        data.predictor_names.join(", ")
+    );
+    for line in what_was_done(&prepared) {
+        println!("{line}");
+    }
+    let links = &prepared.config.permutation;
+    if let Some(rate) = links
+        .prior
+        .rate()
+        .filter(|_| links.update != config::Update::None)
+    {
+        println!("prior    {rate}");
+    }
+    println!(
+        "model    {}: {} parameters to sample, {} saved quantities",
+        prepared.model.label(),
+        prepared.model.dim(),
+        prepared.model.output_names().len()
+    );
+    print_priors(&prepared.priors);
+    warn_of_unreachable_links(&prepared);
+    println!("stan     {}", prepared.toolchain);
+    println!("output   {}", tidy(&prepared.config.output));
+    println!("Everything is ready to fit.");
+    Ok(())
+}
+
+fn print_priors(priors: &PriorsUsed) {
+    let mut words = priors.words();
+    if priors.program.is_none() {
+        words.insert(0, format!("{}:", priors.source()));
+    }
+    for (k, line) in words.iter().enumerate() {
+        let key = if k == 0 { "priors" } else { "" };
+        println!("{key:9}{line}");
+    }
+}

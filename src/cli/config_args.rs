@@ -1,0 +1,118 @@
+//! The config of a command: as an argument, loaded, and prepared with its data and its compiled program.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::ToolchainArgs;
+use super::failure::Failure;
+use super::progress::BuildProgress;
+use crate::config::{self, Config};
+use crate::data::Notes;
+use crate::fit::{Prepared, prepare_with, read_data};
+use crate::model::stan::{BuildObserver, Compiler, StanError};
+
+#[derive(Debug, Args)]
+pub(super) struct ConfigArgs {
+    /// The JSON config
+    pub config: PathBuf,
+    /// Override one entry of the config, for example --set sampler.draws=500
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+    #[command(flatten)]
+    pub toolchain: ToolchainArgs,
+}
+
+impl ConfigArgs {
+    pub fn load(&self) -> Result<Config, Failure> {
+        Ok(config::load(&self.config, &self.settings)?)
+    }
+
+    /// Reads the data, compiles the program, and builds the model.
+    pub fn prepare(&self, config: Config) -> Result<Prepared, Failure> {
+        let data = read_data(&config)?;
+        let observer = BuildProgress::new();
+        let compiler = self.toolchain.compiler(&observer)?;
+        Ok(prepare_with(config, data, &compiler)?)
+    }
+}
+
+impl ToolchainArgs {
+    /// The compiler that the arguments ask for, with its toolchain fetched when it is not there yet.
+    pub fn compiler<'a>(&self, observer: &'a dyn BuildObserver) -> Result<Compiler<'a>, StanError> {
+        Compiler::find(self.bridgestan(), observer, self.jobs)
+    }
+}
+
+/// What happened to the user's files on the way to the data set, and which links are possible.
+pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
+    let (data, space) = (&prepared.data, prepared.prior.space());
+    let Notes {
+        references,
+        num_dropped,
+        missing,
+        num_unlinked,
+    } = &data.notes;
+    let mut lines = Vec::new();
+    if !references.is_empty() {
+        let levels = references.iter();
+        let levels: Vec<String> = levels
+            .map(|reference| format!("{}[{}]", reference.column, reference.level))
+            .collect();
+        lines.push(format!("levels   compared with {}", levels.join(", ")));
+    }
+    if *num_dropped > 0 {
+        let columns = missing.iter();
+        let columns: Vec<String> = columns.map(|(name, n)| format!("{name} ({n})")).collect();
+        lines.push(format!(
+            "dropped  {num_dropped} {} with missing values: {}",
+            plural(*num_dropped),
+            columns.join(", ")
+        ));
+    }
+    if *num_unlinked > 0 {
+        lines.push(format!(
+            "unlinked {num_unlinked} {} of the right file that no row of the left one is linked to",
+            plural(*num_unlinked)
+        ));
+    }
+    if let Some(candidates) = &data.candidates {
+        lines.push(format!(
+            "pairs    {} candidates for other links",
+            candidates.len()
+        ));
+    }
+    if !space.is_free() {
+        let num_groups = space.num_groups();
+        lines.push(format!(
+            "links    {} of {} rows can move, in {num_groups} {}",
+            space.num_movable(),
+            space.num_rows(),
+            if num_groups == 1 { "group" } else { "groups" }
+        ));
+    }
+    lines
+}
+
+/// Links that the config cannot find, though it asks for them.
+pub(super) fn warn_of_unreachable_links(prepared: &Prepared) {
+    let update = prepared.config.permutation.update;
+    let has_candidates = prepared.data.candidates.is_some();
+    if update != config::Update::None && prepared.prior.space().num_movable() == 0 {
+        let why = if has_candidates {
+            "in data.candidates the row whose place is taken must have a candidate too, until the circle closes"
+        } else {
+            "every row is safe or alone in its block"
+        };
+        eprintln!("warning: no row can be linked elsewhere, so every link stays: {why}");
+    } else if has_candidates && matches!(update, config::Update::Checkerboard { .. }) {
+        // They may allow a cycle of three rows where they allow none of two.
+        eprintln!(
+            "warning: data.candidates may allow links that swaps of two rows cannot reach; permutation.update {{\"name\": \"active_set\"}} reaches all of them"
+        );
+    }
+}
+
+fn plural(num_rows: usize) -> &'static str {
+    if num_rows == 1 { "row" } else { "rows" }
+}

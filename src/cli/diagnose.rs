@@ -1,0 +1,28 @@
+//! `unshuffle diagnose`: whether a finished fit can be trusted, from its saved files.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::failure::Failure;
+use super::terminal::print_findings;
+use crate::posterior::Posterior;
+use crate::posterior::diagnostics::Finding;
+
+#[derive(Debug, Args)]
+pub(super) struct DiagnoseArgs {
+    /// The output folder of a fit
+    folder: PathBuf,
+    /// End with exit code 1 when there is a problem
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(super) fn diagnose(args: DiagnoseArgs) -> Result<(), Failure> {
+    let findings = Posterior::read(&args.folder)?.all_findings();
+    print_findings(&findings);
+    if args.strict && findings.iter().any(Finding::is_problem) {
+        return Err(Failure::diagnostics());
+    }
+    Ok(())
+}

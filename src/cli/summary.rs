@@ -1,0 +1,44 @@
+//! `unshuffle summary`: the summary of a finished fit, from its saved files.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::failure::Failure;
+use super::terminal::{print_comparison, print_summary, width};
+use crate::baseline::compare::read_baselines;
+use crate::posterior::diagnostics::SummaryRow;
+use crate::posterior::draws::read_output;
+use crate::posterior::{Folder, Posterior, beside_fit, summary};
+use crate::report;
+
+#[derive(Debug, Args)]
+pub(super) struct SummaryArgs {
+    /// The output folder of a fit
+    folder: PathBuf,
+}
+
+pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
+    let folder = Folder::new(&args.folder);
+    let baselines = read_baselines(&folder.file(Folder::BASELINES))?;
+    let of_draws;
+    let posterior = Posterior::read(&args.folder);
+    let rows: &[SummaryRow] = match &posterior {
+        Ok(posterior) => {
+            println!("{}", report::overview(posterior, width()));
+            posterior.summary()
+        }
+        // The tables need fewer files.
+        Err(error) => {
+            of_draws = summary::rows(&read_output(&args.folder)?);
+            eprintln!("warning: no verdict: {error}");
+            &of_draws
+        }
+    };
+    print_summary(rows);
+    if let Some(all) = baselines.and_then(|baselines| beside_fit(baselines, rows, None)) {
+        println!();
+        print_comparison(&all);
+    }
+    Ok(())
+}

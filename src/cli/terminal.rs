@@ -1,0 +1,71 @@
+//! What several commands print, and how they are interrupted.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use console::Term;
+
+use crate::baseline::compare::{self, Estimate};
+use crate::posterior::diagnostics::{Finding, SummaryRow, text_table};
+
+/// A path as a person would type it from here.
+pub(super) fn tidy(path: &Path) -> String {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let here = std::env::current_dir().and_then(|dir| dir.canonicalize());
+    let relative = here
+        .ok()
+        .and_then(|here| real.strip_prefix(here).ok().map(PathBuf::from));
+    relative.unwrap_or(real).display().to_string()
+}
+
+/// The first Ctrl-C asks the chains to finish their iteration; a second one ends the program at once.
+pub(super) fn stop_on_interrupt(words: &'static str) -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let handle = Arc::clone(&stop);
+    let set = ctrlc::set_handler(move || {
+        if handle.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("{words}; press Ctrl-C again to stop at once.");
+    });
+    if let Err(error) = set {
+        eprintln!(
+            "warning: Ctrl-C will lose the draws, since its handler could not be set: {error}"
+        );
+    }
+    stop
+}
+
+/// The width of lines where there is no terminal to ask.
+const USUAL_WIDTH: usize = 80;
+
+pub(super) fn width() -> usize {
+    let size = Term::stdout().size_checked();
+    size.map_or(USUAL_WIDTH, |(_, columns)| columns.into())
+}
+
+/// Past this many rows a table is for a file, not for a screen.
+const MOST_ROWS: usize = 60;
+
+pub(super) fn print_summary(rows: &[SummaryRow]) {
+    let shown = &rows[..rows.len().min(MOST_ROWS)];
+    print!("{}", text_table(shown));
+    if shown.len() < rows.len() {
+        println!("... and {} more in summary.csv", rows.len() - shown.len());
+    }
+}
+
+pub(super) fn print_findings(findings: &[Finding]) {
+    for finding in findings {
+        println!("{finding}");
+    }
+    if !findings.iter().any(Finding::is_problem) {
+        println!("No problems found: no divergences, R-hat and effective sample sizes are fine.");
+    }
+}
+
+pub(super) fn print_comparison(estimates: &[Estimate]) {
+    println!("Coefficients with 90 % intervals:");
+    print!("{}", compare::table(estimates));
+}

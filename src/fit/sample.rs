@@ -1,0 +1,128 @@
+//! The chains of a fit, and the files that they and their summary fill.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::run::Run;
+use super::{FitError, Prepared};
+use crate::config::Config;
+use crate::posterior::diagnostics::write_csv;
+use crate::posterior::draws::{ChainDraws, ChainSample, LinkDraws};
+use crate::posterior::links::{LinksSummary, RowNumbers};
+use crate::posterior::{DataSummary, Diagnostics, Folder, Posterior, Versions};
+use crate::sampler::chain::{ChainOutcome, Observer};
+
+impl Prepared {
+    /// Samples all chains, and writes the draws, their links, their summary and their diagnostics.
+    pub fn sample(
+        &self,
+        num_threads: usize,
+        stop: &AtomicBool,
+        observer: &dyn Observer,
+    ) -> Result<Posterior, FitError> {
+        let folder = Folder::new(&self.config.output);
+        folder.clear()?;
+        let (versions, data) = (self.versions(), self.data_summary());
+        folder.write_json(Folder::CONFIG, &self.saved_config(&versions))?;
+        folder.write(Folder::PROGRAM, &self.program)?;
+        folder.write_json(Folder::DATA, &data)?;
+        let start = Instant::now();
+        let responses = self.data.responses();
+        let run = self.run(&self.config, &responses, num_threads, stop, observer);
+        let chains = run.to_files(&folder)?;
+        let (outcomes, samples): (Vec<ChainOutcome>, Vec<ChainSample>) = chains.into_iter().unzip();
+        let (draws, links) = split(samples);
+        let mut posterior = Posterior::of(folder, self.config.clone(), draws);
+        let numbers = RowNumbers::new(&self.data.row_numbers);
+        posterior.links = links.map(|links| LinksSummary::of(links, numbers));
+        posterior.versions = versions;
+        posterior.program = Some(self.program.clone());
+        posterior.data = Some(data);
+        posterior.diagnostics = Some(Diagnostics {
+            num_rows: Some(self.data.num_rows()),
+            interrupted: outcomes.len() < self.config.sampler.chains
+                || outcomes.iter().any(|outcome| outcome.interrupted),
+            chains: outcomes,
+            ..Diagnostics::default()
+        });
+        posterior.set_rows(&self.data);
+        self.write_summary(&mut posterior, start)?;
+        Ok(posterior)
+    }
+
+    /// Writes what follows from the draws. `start` is when sampling began.
+    fn write_summary(&self, posterior: &mut Posterior, start: Instant) -> Result<(), FitError> {
+        let folder = &posterior.folder;
+        if let Some(links) = &posterior.links {
+            links.write(folder, &posterior.rows)?;
+        }
+        let mut csv = Vec::new();
+        write_csv(posterior.summary(), &mut csv).expect("writing to memory does not fail");
+        folder.write(Folder::SUMMARY, csv)?;
+        let findings = posterior.findings().to_vec();
+        if let Some(diagnostics) = &mut posterior.diagnostics {
+            diagnostics.findings = findings;
+            diagnostics.seconds = start.elapsed().as_secs_f64();
+            posterior
+                .folder
+                .write_json(Folder::DIAGNOSTICS, diagnostics)?;
+        }
+        Ok(())
+    }
+
+    /// The chains of a config, which may be another one than that of the fit.
+    pub(super) fn run<'a>(
+        &'a self,
+        config: &'a Config,
+        responses: &'a [f64],
+        num_threads: usize,
+        stop: &'a AtomicBool,
+        observer: &'a dyn Observer,
+    ) -> Run<'a> {
+        Run {
+            config,
+            data: &self.data,
+            responses,
+            model: &self.model,
+            coordinates: self.coordinates.as_ref(),
+            prior: &self.prior,
+            num_threads,
+            stop,
+            observer,
+        }
+    }
+
+    fn data_summary(&self) -> DataSummary {
+        DataSummary {
+            priors: Some(self.priors.clone()),
+            ..DataSummary::new(&self.data, self.prior.space())
+        }
+    }
+
+    fn versions(&self) -> Versions {
+        Versions {
+            unshuffle: Some(env!("CARGO_PKG_VERSION").into()),
+            stan: Some(self.model.stan_version()),
+            toolchain: Some(self.toolchain.clone()),
+            data_sha256: self.data_sha256.clone(),
+        }
+    }
+
+    /// The config with every default written out; reading it again repeats the fit.
+    fn saved_config(&self, versions: &Versions) -> Value {
+        let mut value = serde_json::to_value(&self.config).expect("a config is plain JSON");
+        value["versions"] = serde_json::to_value(versions).expect("plain JSON");
+        value
+    }
+}
+
+/// The draws of the chains that have any, and their links where links are updated.
+pub(super) fn split(samples: Vec<ChainSample>) -> (Vec<ChainDraws>, Option<Vec<LinkDraws>>) {
+    let sampled = samples.into_iter();
+    let sampled = sampled.filter(|sample| sample.draws.num_draws() > 0);
+    let (draws, links): (Vec<_>, Vec<_>) = sampled.map(|s| (s.draws, s.links)).unzip();
+    let links: Option<Vec<LinkDraws>> = links.into_iter().collect();
+    (draws, links.filter(|links| !links.is_empty()))
+}

@@ -1,0 +1,91 @@
+//! Whether the model behind the links of a fit can be trusted (trust.json): checks, and what the recommended coefficients are.
+
+use serde::{Deserialize, Serialize};
+
+use super::Method;
+use super::diagnostics::Finding;
+
+/// trust.json: the checks, and what the recommended coefficients are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trust {
+    /// No check that decides has failed, or the coefficients agree with an estimate that does not use the likelihood.
+    pub trusted: bool,
+    /// What `recommended` has in coefficients.csv.
+    pub source: Method,
+    /// Of the joint posterior in the recommended answer.
+    pub weight: f64,
+    pub checks: Vec<Check>,
+    /// What contradicts the model, the first of them where there are several, or why the joint posterior is recommended all
+    /// the same; empty where nothing does.
+    pub sentence: String,
+}
+
+impl Trust {
+    /// For the list of what is wrong with a fit.
+    pub fn finding(&self) -> Option<Finding> {
+        (!self.trusted).then(|| Finding::Contradicted(self.sentence.clone()))
+    }
+}
+
+/// One check of a fit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    pub name: Aspect,
+    /// None for checks that are no tests, and for those that could not be made.
+    pub p_value: Option<f64>,
+    /// None where the check could not be made.
+    pub passed: Option<bool>,
+    /// Whether the joint posterior is not recommended where this check fails.
+    pub decides: bool,
+    pub sentence: String,
+}
+
+impl Check {
+    pub fn has_failed(&self) -> bool {
+        self.passed == Some(false)
+    }
+}
+
+/// What a check looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aspect {
+    /// P(wrong) does not depend on the predictors.
+    WrongByPredictors,
+    /// Responses of wrong rows do not depend on the predictors beside them.
+    ResponsesOfWrong,
+    /// Rows that stay have one spread.
+    Spread,
+    /// Rows that stay follow a straight line.
+    Curvature,
+    /// Rows that stay have the tails of the likelihood.
+    Tails,
+    /// The joint posterior agrees with the estimate that only needs the rate.
+    Effect,
+    /// The rate found is one that the method is made for.
+    Rate,
+    /// Wrong links explain the file better than anything else would.
+    Evidence,
+    /// The chains agree.
+    Convergence,
+    /// The responses can tell which links are wrong.
+    Information,
+}
+
+impl Aspect {
+    /// The name in trust.json.
+    pub fn name(self) -> &'static str {
+        match self {
+            Aspect::WrongByPredictors => "wrong_by_predictors",
+            Aspect::ResponsesOfWrong => "responses_of_wrong",
+            Aspect::Spread => "spread",
+            Aspect::Curvature => "curvature",
+            Aspect::Tails => "tails",
+            Aspect::Effect => "effect",
+            Aspect::Rate => "rate",
+            Aspect::Evidence => "evidence",
+            Aspect::Convergence => "convergence",
+            Aspect::Information => "information",
+        }
+    }
+}
