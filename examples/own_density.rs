@@ -5,8 +5,10 @@
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{ChiSquared, Distribution};
-use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
-use unshuffle::sampler::hmc::{EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State};
+use unshuffle::hmc::{
+    Adaptation, AdaptationSettings, EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State,
+    Trajectory,
+};
 
 /// y ~ Normal(mean, variance) with a flat prior: the density of the mean given the variance.
 struct MeanGivenVariance {

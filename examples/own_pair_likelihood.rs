@@ -4,7 +4,7 @@
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use unshuffle::sampler::links::{ActiveSet, PairLogLik, Permutation, Prior};
+use unshuffle::links::{ActiveSet, PairLogLik, Permutation, Prior};
 
 /// Journeys take about an hour: Laplace errors with a scale of 0.2 hours.
 struct Journeys {

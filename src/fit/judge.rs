@@ -26,6 +26,25 @@ impl Prepared {
         num_threads: usize,
         stop: &AtomicBool,
     ) -> Result<(), FitError> {
+        self.check(posterior, num_threads, stop)?;
+        let Some(trust) = &posterior.trust else {
+            return Ok(());
+        };
+        let folder = &posterior.folder;
+        folder.write(
+            Folder::COEFFICIENTS,
+            coefficients_csv(&posterior.coefficients),
+        )?;
+        Ok(folder.write_json(Folder::TRUST, trust)?)
+    }
+
+    /// Checks the model behind the links, and sets what is to be recommended.
+    pub(super) fn check(
+        &self,
+        posterior: &mut Posterior,
+        num_threads: usize,
+        stop: &AtomicBool,
+    ) -> Result<(), FitError> {
         if posterior.chains.is_empty() || posterior.is_interrupted() {
             return Ok(());
         }
@@ -42,7 +61,7 @@ impl Prepared {
                     .map(|row| links.row(row).p_moved)
                     .collect();
                 let known = self.known_rate();
-                let fit = trust::Fit {
+                let fit = trust::FitToJudge {
                     config: &self.config,
                     data: &self.data,
                     space: self.prior.space(),
@@ -57,10 +76,6 @@ impl Prepared {
                 fit.judge()
             }
         };
-        let folder = &posterior.folder;
-        let csv = coefficients_csv(&judgement.coefficients);
-        folder.write(Folder::COEFFICIENTS, csv)?;
-        folder.write_json(Folder::TRUST, &judgement.trust)?;
         posterior.coefficients = judgement.coefficients;
         posterior.trust = Some(judgement.trust);
         Ok(())

@@ -5,6 +5,7 @@ mod initial;
 mod judge;
 mod predictive;
 mod prepare;
+mod request;
 pub mod run;
 mod sample;
 
@@ -26,37 +27,53 @@ use crate::sampler::chain::{ChainError, Observer};
 
 pub(crate) use predictive::{draw_responses, drawn_family};
 pub use prepare::{Prepared, Program, prepare, prepare_with, read_data, stan_source};
+pub use request::Fit;
 
+/// Why a fit could not be made; its text is one sentence that names file, field and fix.
 #[derive(Debug, Error)]
 pub enum FitError {
+    /// The config cannot be read, or asks for what cannot be.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The data files cannot be read, or hold what a regression cannot use.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The Stan program cannot be compiled, or the toolchain is missing.
     #[error(transparent)]
     Stan(#[from] StanError),
+    /// The program does not declare what unshuffle needs.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The program and the family of the config disagree.
     #[error(transparent)]
     Agreement(#[from] AgreementError),
+    /// The program does not use its row weights as it must.
     #[error(transparent)]
     Weights(#[from] WeightsError),
+    /// The program has no power of the likelihood.
     #[error(
         "{label} declares no `alpha` in its data block, so the temperature cannot be other than 1: add `real<lower=0, upper=1> alpha;` and multiply the likelihood by it"
     )]
     NoAlpha { label: String },
+    /// A chain stopped.
     #[error(transparent)]
     Chain(#[from] ChainError<ModelError>),
+    /// Draws cannot be read.
     #[error(transparent)]
     Draws(#[from] DrawsError),
+    /// A file of the output folder cannot be read or written.
     #[error(transparent)]
     Posterior(#[from] PosteriorError),
+    /// The truth, or a baseline, cannot be compared.
     #[error(transparent)]
     Compare(#[from] CompareError),
+    /// The report cannot be written.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// The output folder holds a fit already.
     #[error("{} already holds a fit: choose another `output`, or replace it with --force", path.display())]
     OutputExists { path: PathBuf },
+    /// A file cannot be written.
     #[error("cannot write to {}", path.display())]
     Write {
         path: PathBuf,

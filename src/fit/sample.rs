@@ -24,22 +24,42 @@ impl Prepared {
     ) -> Result<Posterior, FitError> {
         let folder = Folder::new(&self.config.output);
         folder.clear()?;
-        let (versions, data) = (self.versions(), self.data_summary());
-        folder.write_json(Folder::CONFIG, &self.saved_config(&versions))?;
+        folder.write_json(Folder::CONFIG, &self.saved_config())?;
         folder.write(Folder::PROGRAM, &self.program)?;
-        folder.write_json(Folder::DATA, &data)?;
+        folder.write_json(Folder::DATA, &self.data_summary())?;
         let start = Instant::now();
         let responses = self.data.responses();
         let run = self.run(&self.config, &responses, num_threads, stop, observer);
         let chains = run.to_files(&folder)?;
+        let mut posterior = self.posterior(folder, chains);
+        self.write_summary(&mut posterior, start)?;
+        Ok(posterior)
+    }
+
+    /// Samples all chains and checks the model behind the links, without any file.
+    pub fn in_memory(
+        &self,
+        num_threads: usize,
+        stop: &AtomicBool,
+        observer: &dyn Observer,
+    ) -> Result<Posterior, FitError> {
+        let responses = self.data.responses();
+        let run = self.run(&self.config, &responses, num_threads, stop, observer);
+        let mut posterior = self.posterior(Folder::new(&self.config.output), run.in_memory()?);
+        self.check(&mut posterior, num_threads, stop)?;
+        Ok(posterior)
+    }
+
+    /// What the chains have sampled, as one posterior.
+    fn posterior(&self, folder: Folder, chains: Vec<(ChainOutcome, ChainSample)>) -> Posterior {
         let (outcomes, samples): (Vec<ChainOutcome>, Vec<ChainSample>) = chains.into_iter().unzip();
         let (draws, links) = split(samples);
         let mut posterior = Posterior::of(folder, self.config.clone(), draws);
         let numbers = RowNumbers::new(&self.data.row_numbers);
         posterior.links = links.map(|links| LinksSummary::of(links, numbers));
-        posterior.versions = versions;
+        posterior.versions = self.versions();
         posterior.program = Some(self.program.clone());
-        posterior.data = Some(data);
+        posterior.data = Some(self.data_summary());
         posterior.diagnostics = Some(Diagnostics {
             num_rows: Some(self.data.num_rows()),
             interrupted: outcomes.len() < self.config.sampler.chains
@@ -48,8 +68,7 @@ impl Prepared {
             ..Diagnostics::default()
         });
         posterior.set_rows(&self.data);
-        self.write_summary(&mut posterior, start)?;
-        Ok(posterior)
+        posterior
     }
 
     /// Writes what follows from the draws. `start` is when sampling began.
@@ -111,9 +130,9 @@ impl Prepared {
     }
 
     /// The config with every default written out; reading it again repeats the fit.
-    fn saved_config(&self, versions: &Versions) -> Value {
+    fn saved_config(&self) -> Value {
         let mut value = serde_json::to_value(&self.config).expect("a config is plain JSON");
-        value["versions"] = serde_json::to_value(versions).expect("plain JSON");
+        value["versions"] = serde_json::to_value(self.versions()).expect("plain JSON");
         value
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Block, ModelError, Outputs, StanModel};
 use crate::sampler::links::PairLogLik;
 
-/// Row i of the pair matrix is `log_lik` with every response set to y[i]: one evaluation of the program. Rows with the
+/// Row i of the pair matrix is `log_lik` with every response set to `y[i]`: one evaluation of the program. Rows with the
 /// same response share it, and it is kept until theta changes.
 pub struct StanPairs<'m> {
     /// One behind the other where there are several.

@@ -9,16 +9,22 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Method {
+    /// What the checks of the model recommend.
     Recommended,
+    /// The joint posterior of coefficients and links.
     Joint,
     /// The same program with every link kept.
     AsLinked,
+    /// Huber's M-estimator on the links as given.
     Huber,
+    /// The row mixture of Slawski, Diao and Ben-David.
     Mixture,
+    /// The estimate for a known rate of exchangeable linkage errors.
     KnownRate,
 }
 
 impl Method {
+    /// The name in coefficients.csv.
     pub fn name(self) -> &'static str {
         match self {
             Method::Recommended => "recommended",
@@ -36,10 +42,15 @@ impl Method {
 pub struct Coefficient {
     /// The user's name.
     pub name: String,
+    /// Where the estimate comes from.
     pub method: Method,
+    /// Posterior mean, or estimate.
     pub estimate: f64,
+    /// Posterior standard deviation, or standard error.
     pub sd: f64,
+    /// Lower end of the 90 % interval.
     pub q5: f64,
+    /// Upper end of the 90 % interval.
     pub q95: f64,
 }
 

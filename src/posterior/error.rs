@@ -9,36 +9,46 @@ use super::draws::DrawsError;
 use crate::baseline::compare::CompareError;
 use crate::config::ConfigError;
 
+/// Why an output folder could not be read or written.
 #[derive(Debug, Error)]
 pub enum PosteriorError {
+    /// The draws cannot be read.
     #[error(transparent)]
     Draws(#[from] DrawsError),
+    /// The saved config cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The baselines cannot be read.
     #[error(transparent)]
     Compare(#[from] CompareError),
+    /// A file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
+    /// A file cannot be written.
     #[error("cannot write to {}", path.display())]
     Write {
         path: PathBuf,
         #[source]
         source: io::Error,
     },
+    /// A file is not the JSON that it should be.
     #[error("{} is damaged: fit again", path.display())]
     Json {
         path: PathBuf,
         #[source]
         source: serde_json::Error,
     },
+    /// A CSV file lacks a column.
     #[error("a report needs the column `{name}` of {}, which fits of older versions did not write: fit again", path.display())]
     NoColumn { path: PathBuf, name: String },
+    /// A CSV file has rows that do not fit.
     #[error("{} is damaged, {what}: fit again", path.display())]
     Rows { path: PathBuf, what: String },
+    /// Data files have changed since the fit.
     #[error(
         "{files} changed since the fit in {}: put the data of the fit back, or fit again with --force", folder.display()
     )]

@@ -40,8 +40,11 @@ pub use trust::{Aspect, Check, Trust};
 
 /// A finished, or interrupted, fit: in memory as the fit leaves it, or read from its output folder.
 pub struct Posterior {
+    /// The output folder, which a fit in memory has not written.
     pub folder: Folder,
+    /// The config with every default written out.
     pub config: Config,
+    /// Versions of what made the fit.
     pub versions: Versions,
     /// The text of the Stan program; None for fits of older versions.
     pub program: Option<String>,
@@ -49,6 +52,7 @@ pub struct Posterior {
     pub data: Option<DataSummary>,
     /// None for a fit that was killed.
     pub diagnostics: Option<Diagnostics>,
+    /// The draws of each chain that has any.
     pub chains: Vec<ChainDraws>,
     /// None where every link was kept.
     pub links: Option<LinksSummary>,
@@ -62,6 +66,7 @@ pub struct Posterior {
     pub trust: Option<Trust>,
     /// The estimates by method, the recommended ones first.
     pub coefficients: Vec<Coefficient>,
+    /// Densities of data sets that the posterior predicts, where the law is known.
     pub predictive: Option<Predictive>,
     summary: OnceLock<Vec<SummaryRow>>,
     findings: OnceLock<Vec<Finding>>,
@@ -95,6 +100,11 @@ impl Posterior {
     /// The posterior of the fit in an output folder.
     pub fn read(folder: &Path) -> Result<Posterior, PosteriorError> {
         read::read(folder)
+    }
+
+    /// The coefficients by one method, under the user's names.
+    pub fn coefficients_by(&self, method: Method) -> impl Iterator<Item = &Coefficient> {
+        self.coefficients.iter().filter(move |c| c.method == method)
     }
 
     /// One row for `lp__` and one for each saved quantity. R-hat and effective sample sizes are computed here, and once.
@@ -161,11 +171,13 @@ impl Posterior {
         self.diagnostics.as_ref().map(|known| known.seconds)
     }
 
+    /// Whether some chain was stopped before its last draw.
     pub fn is_interrupted(&self) -> bool {
         let diagnostics = self.diagnostics.as_ref();
         diagnostics.is_some_and(|known| known.interrupted)
     }
 
+    /// The number of draws of all chains.
     pub fn num_draws(&self) -> usize {
         self.chains.iter().map(ChainDraws::num_draws).sum()
     }

@@ -14,6 +14,7 @@ pub struct Trust {
     pub source: Method,
     /// Of the joint posterior in the recommended answer.
     pub weight: f64,
+    /// Every check, those that could not be made included.
     pub checks: Vec<Check>,
     /// What contradicts the model, the first of them where there are several, or why the joint posterior is recommended all
     /// the same; empty where nothing does.
@@ -30,6 +31,7 @@ impl Trust {
 /// One check of a fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Check {
+    /// What the check looks at.
     pub name: Aspect,
     /// None for checks that are no tests, and for those that could not be made.
     pub p_value: Option<f64>,
@@ -37,10 +39,12 @@ pub struct Check {
     pub passed: Option<bool>,
     /// Whether the joint posterior is not recommended where this check fails.
     pub decides: bool,
+    /// What it found, in one sentence.
     pub sentence: String,
 }
 
 impl Check {
+    /// Whether the check was made and failed.
     pub fn has_failed(&self) -> bool {
         self.passed == Some(false)
     }

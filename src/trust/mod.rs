@@ -47,7 +47,7 @@ const MANY_ROWS: usize = 20_000;
 const NUM_LARGE_DRAWS: usize = 60;
 
 /// What a fit left that the checks need.
-pub struct Fit<'a> {
+pub struct FitToJudge<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
     pub space: &'a LinkSpace,
@@ -89,7 +89,7 @@ pub struct Judgement {
 /// A check's p-value, None where it could not be made.
 pub type PValue = (Aspect, Option<f64>);
 
-impl Fit<'_> {
+impl FitToJudge<'_> {
     pub fn judge(&self) -> Judgement {
         let rates = self.rates();
         let quantile = crate::numerics::quantile(&rates, answer::HIGH_POINT).unwrap_or(0.0);

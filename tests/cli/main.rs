@@ -13,6 +13,7 @@ mod design_matrix;
 mod export;
 mod file_study;
 mod fits;
+mod library;
 mod links_fits;
 mod predict;
 mod python_readers;

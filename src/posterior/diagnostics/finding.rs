@@ -30,18 +30,24 @@ pub(crate) fn is_low_e_bfmi(e_bfmi: f64) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "FindingRecord", try_from = "FindingRecord")]
 pub enum Finding {
+    /// Trajectories reached the largest tree depth.
     TreedepthHits {
         num_hits: usize,
         num_draws: usize,
         max_depth: u32,
     },
+    /// Trajectories diverged.
     Divergences {
         num_divergences: usize,
         num_draws: usize,
     },
+    /// The energy mixes slowly.
     LowEBfmi(Worst),
+    /// Too few effective draws for means.
     LowBulkEss(Worst),
+    /// Too few effective draws for quantiles.
     LowTailEss(Worst),
+    /// Chains have not found the same distribution.
     HighRHat(Worst),
     /// Rows whose probability of being moved differs between chains, with the largest difference.
     LinksDisagree(Worst),
@@ -49,7 +55,9 @@ pub enum Finding {
     LinksDrift(Worst),
     /// Quantities whose posterior mean is so many standard deviations from the centre of their prior.
     PriorAgainstData(Worst),
+    /// Quantities that could not be judged.
     NotJudged(Names),
+    /// Quantities that never changed.
     Constant(Names),
     /// A check of the model behind the links failed: its sentence.
     Contradicted(String),

@@ -27,18 +27,29 @@ pub(super) const COLUMNS: [&str; 11] = [
 /// when the quantity is constant or has fewer than four draws per chain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SummaryRow {
+    /// The quantity, under Stan's name.
     pub name: String,
+    /// Posterior mean.
     pub mean: Option<f64>,
     /// Monte Carlo standard error of the mean.
     pub mcse: Option<f64>,
+    /// Posterior standard deviation.
     pub sd: Option<f64>,
+    /// Median absolute deviation, scaled to a standard deviation.
     pub mad: Option<f64>,
+    /// 5 % quantile.
     pub q5: Option<f64>,
+    /// Median.
     pub q50: Option<f64>,
+    /// 95 % quantile.
     pub q95: Option<f64>,
+    /// Bulk effective sample size.
     pub ess_bulk: Option<f64>,
+    /// Tail effective sample size.
     pub ess_tail: Option<f64>,
+    /// Bulk effective draws for each second of sampling.
     pub ess_bulk_per_s: Option<f64>,
+    /// Rank-normalised split R-hat.
     pub r_hat: Option<f64>,
 }
 

@@ -17,14 +17,17 @@ use crate::sampler::hmc::{EvalError, LogDensity};
 pub struct StepInfo {
     /// Mean Metropolis acceptance probability over the trajectory (static: of its end point).
     pub accept_stat: f64,
+    /// Time of one leapfrog step.
     pub step_size: f64,
     /// Doublings of the trajectory; 0 for static trajectories.
     pub tree_depth: u32,
+    /// Leapfrog steps, each with one gradient.
     pub num_leapfrog: u32,
     /// The energy error passed 1000, or the target had no finite value on the way.
     pub divergent: bool,
     /// H at the accepted point.
     pub energy: f64,
+    /// At the new position.
     pub log_density: f64,
 }
 
@@ -63,6 +66,7 @@ impl Kernel {
         }
     }
 
+    /// What a kernel learnt in warm-up, to be saved.
     pub fn state(&self) -> KernelState {
         KernelState {
             step_size: self.dynamics.step_size,
@@ -108,10 +112,12 @@ impl Kernel {
         }
     }
 
+    /// Time of one leapfrog step.
     pub fn step_size(&self) -> f64 {
         self.dynamics.step_size
     }
 
+    /// Sets the time of one leapfrog step.
     pub fn set_step_size(&mut self, step_size: f64) {
         assert!(
             step_size.is_finite() && step_size > 0.0,
@@ -132,10 +138,12 @@ impl Kernel {
         Ok(())
     }
 
+    /// The inverse mass matrix.
     pub fn metric(&self) -> &Metric {
         &self.dynamics.metric
     }
 
+    /// Sets the inverse mass matrix.
     pub fn set_metric(&mut self, metric: Metric) {
         assert_eq!(
             metric.dim(),

@@ -6,6 +6,7 @@ use thiserror::Error;
 ///
 /// `&mut self` because implementations keep buffers; a chain owns its own instance.
 pub trait LogDensity {
+    /// The number of unconstrained parameters.
     fn dim(&self) -> usize;
 
     /// Returns log p(position), up to a constant, and writes its gradient.

@@ -67,6 +67,7 @@ impl Metric {
         }))
     }
 
+    /// Whether the matrix is diagonal or dense.
     pub fn kind(&self) -> MetricKind {
         match self.0 {
             Form::Diagonal { .. } => MetricKind::Diagonal,
@@ -74,6 +75,7 @@ impl Metric {
         }
     }
 
+    /// The number of unconstrained parameters.
     pub fn dim(&self) -> usize {
         match &self.0 {
             Form::Diagonal { inverse } => inverse.len(),

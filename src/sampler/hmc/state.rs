@@ -43,14 +43,17 @@ impl State {
         Ok(())
     }
 
+    /// The unconstrained parameters.
     pub fn position(&self) -> &[f64] {
         &self.position
     }
 
+    /// The gradient of the log density at the position.
     pub fn gradient(&self) -> &[f64] {
         &self.gradient
     }
 
+    /// The log density at the position, up to a constant.
     pub fn log_density(&self) -> f64 {
         self.log_density
     }

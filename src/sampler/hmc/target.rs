@@ -14,6 +14,7 @@ pub struct MovingTarget<T> {
 }
 
 impl<T: LogDensity> MovingTarget<T> {
+    /// A target with this density.
     pub fn new(density: T) -> Self {
         Self {
             density,
@@ -21,6 +22,7 @@ impl<T: LogDensity> MovingTarget<T> {
         }
     }
 
+    /// The density as it is.
     pub fn density(&self) -> &T {
         &self.density
     }
@@ -31,6 +33,7 @@ impl<T: LogDensity> MovingTarget<T> {
         &mut self.density
     }
 
+    /// The number of unconstrained parameters.
     pub fn dim(&self) -> usize {
         self.density.dim()
     }

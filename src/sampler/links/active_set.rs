@@ -119,6 +119,7 @@ impl ActiveSet {
         kernel
     }
 
+    /// One update of the links given the pair likelihood; the posterior is invariant under it.
     pub fn step<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
         &mut self,
         pi: &mut Permutation,

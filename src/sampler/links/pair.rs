@@ -3,19 +3,22 @@
 use super::permutation::Permutation;
 use ndarray::Array2;
 
-/// l(row, column) = alpha * log p(y[row] | X[column], theta), at the current theta.
+/// l(row, column) = alpha * log p(`y[row]` | `X[column]`, theta), at the current theta.
 ///
 /// Terms that only the row or only the column changes may be left out: they cancel for every permutation.
 pub trait PairLogLik {
+    /// The number of rows.
     fn len(&self) -> usize;
 
+    /// Whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// The tempered log density of the response of `row` at the predictors of `column`.
     fn pair(&self, row: usize, column: usize) -> f64;
 
-    /// Tempered log density of y[row] under a random link less that under its own link.
+    /// Tempered log density of `y[row]` under a random link less that under its own link.
     ///
     /// Large when the row looks mislinked. It chooses which rows are proposed, never what is
     /// accepted, so it may be rough; it must not depend on the permutation.

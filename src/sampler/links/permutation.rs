@@ -92,6 +92,7 @@ impl PartialEq for Permutation {
 impl Eq for Permutation {}
 
 impl Permutation {
+    /// Every link kept as given.
     pub fn identity(len: usize) -> Self {
         Self {
             forward: (0..len).collect(),
@@ -102,6 +103,7 @@ impl Permutation {
         }
     }
 
+    /// The permutation with `pi(i) = forward[i]`.
     pub fn from_vec(forward: Vec<usize>) -> Result<Self, PermutationError> {
         let len = forward.len();
         let mut inverse = vec![FIXED; len];
@@ -155,10 +157,12 @@ impl Permutation {
         Self::from_vec(forward).expect("a shuffle of rows is a permutation")
     }
 
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.forward.len()
     }
 
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.forward.is_empty()
     }
@@ -175,6 +179,7 @@ impl Permutation {
         self.inverse[column]
     }
 
+    /// `pi(i)` for each row i.
     pub fn as_slice(&self) -> &[usize] {
         &self.forward
     }
@@ -185,16 +190,19 @@ impl Permutation {
         &self.moved
     }
 
+    /// The number of rows with `pi(i) != i`.
     #[inline]
     pub fn num_moved(&self) -> usize {
         self.moved.len()
     }
 
+    /// Whether `pi(row) != row`.
     #[inline]
     pub fn is_moved(&self, row: usize) -> bool {
         self.forward[row] != row
     }
 
+    /// A number that changes with the permutation.
     pub fn version(&self) -> u64 {
         self.version
     }

@@ -24,7 +24,7 @@ pub enum PriorKind {
     MatchProbability,
 }
 
-/// log p(pi) = g[d] - sum over groups of log D(d_group) + sum over moved rows of `LinkSpace::log_link`.
+/// log p(pi) = `g[d]` - sum over groups of log D(d_group) + sum over moved rows of `LinkSpace::log_link`.
 ///
 /// `g[1]` is minus infinity. With one group its derangements are part of g; uniform and Hamming have none.
 #[derive(Clone, Debug)]
@@ -41,6 +41,7 @@ pub struct Prior {
 }
 
 impl Prior {
+    /// A prior on the permutations that `space` allows.
     pub fn new(kind: PriorKind, space: LinkSpace) -> Self {
         let n = space.num_movable();
         let (has_groups, largest) = (
@@ -103,10 +104,12 @@ impl Prior {
         }
     }
 
+    /// Every permutation that moves at most `max_moved` rows is equally probable.
     pub fn uniform(num_rows: usize, max_moved: usize) -> Self {
         Self::new(PriorKind::Uniform { max_moved }, LinkSpace::free(num_rows))
     }
 
+    /// The probability falls by exp(-theta) with each moved row.
     pub fn hamming(num_rows: usize, theta: f64) -> Self {
         Self::new(PriorKind::Hamming { theta }, LinkSpace::free(num_rows))
     }
@@ -129,24 +132,28 @@ impl Prior {
         }
     }
 
+    /// Which prior it is.
     pub fn kind(&self) -> PriorKind {
         self.kind
     }
 
+    /// Which links are possible.
     pub fn space(&self) -> &LinkSpace {
         &self.space
     }
 
+    /// The number of rows.
     pub fn num_rows(&self) -> usize {
         self.space.num_rows()
     }
 
-    /// g[d].
+    /// `g[d]`.
     #[inline]
     pub fn log_weight(&self, num_moved: usize) -> f64 {
         self.log_weight[num_moved]
     }
 
+    /// Log probability by the number of moved rows, up to a constant.
     pub fn table(&self) -> &[f64] {
         &self.log_weight
     }

@@ -9,7 +9,9 @@ const NUM_QUANTILES: usize = 41;
 /// The mismatch rate is 0 with probability `no_error`, and otherwise Beta(a, b).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RatePrior {
+    /// First parameter of the Beta distribution.
     pub a: f64,
+    /// Second parameter of the Beta distribution.
     pub b: f64,
     /// At least 0 and below 1.
     pub no_error: f64,
@@ -44,6 +46,7 @@ impl RatePrior {
         Self { a, b, no_error }
     }
 
+    /// The mean of the rate.
     pub fn mean(self) -> f64 {
         (1.0 - self.no_error) * self.a / (self.a + self.b)
     }

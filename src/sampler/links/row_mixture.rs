@@ -13,12 +13,12 @@ use super::prior::Prior;
 use super::space::LinkSpace;
 use rand::Rng;
 
-/// l(i, i) is the log density of y[i] at its own link, l(i, j) that of its marginal law, wherever it goes.
+/// l(i, i) is the log density of `y[i]` at its own link, l(i, j) that of its marginal law, wherever it goes.
 #[derive(Clone, Copy, Debug)]
 pub struct RowMixture<'a> {
-    /// alpha * log p(y[i] | X[i], theta), normalised.
+    /// alpha * log p(`y[i]` | `X[i]`, theta), normalised.
     pub own: &'a [f64],
-    /// alpha * log m(y[i]).
+    /// alpha * log m(`y[i]`).
     pub marginal: &'a [f64],
 }
 

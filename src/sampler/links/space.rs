@@ -74,6 +74,7 @@ impl LinkSpace {
         Self::new(num_rows, LinkFacts::default())
     }
 
+    /// The links that these facts leave possible.
     pub fn new(num_rows: usize, facts: LinkFacts) -> Self {
         for len in [
             facts.block_of_row.map(<[_]>::len),
@@ -169,10 +170,12 @@ impl LinkSpace {
         candidates
     }
 
+    /// The number of rows.
     pub fn num_rows(&self) -> usize {
         self.group_of.len()
     }
 
+    /// The number of groups inside which rows can move.
     pub fn num_groups(&self) -> usize {
         self.bounds.len() - 1
     }
@@ -197,14 +200,17 @@ impl LinkSpace {
         &self.bounds
     }
 
+    /// The rows of one group.
     pub fn group(&self, group: usize) -> &[usize] {
         &self.members[self.bounds[group]..self.bounds[group + 1]]
     }
 
+    /// The number of rows of each group.
     pub fn group_sizes(&self) -> impl Iterator<Item = usize> + '_ {
         self.bounds.windows(2).map(|pair| pair[1] - pair[0])
     }
 
+    /// The group of a row; None for a row that cannot move.
     pub fn group_of(&self, row: usize) -> Option<usize> {
         let group = self.group_of[row];
         (group != FIXED).then_some(group)

@@ -70,7 +70,9 @@ impl Move {
 /// How often one kind of move was proposed and accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MoveCount {
+    /// How many were proposed.
     pub proposed: u64,
+    /// How many were accepted.
     pub accepted: u64,
 }
 
@@ -90,6 +92,7 @@ impl UpdateInfo {
         count.accepted += u64::from(accepted);
     }
 
+    /// Over all kinds of moves.
     pub fn total(&self) -> MoveCount {
         self.moves
             .iter()

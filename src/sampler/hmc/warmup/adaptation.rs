@@ -30,11 +30,16 @@ pub enum Trajectory {
     Static,
 }
 
+/// What warm-up aims at.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AdaptationSettings {
+    /// Iterations of warm-up.
     pub num_warmup: usize,
+    /// The acceptance statistic that the step size aims at.
     pub target_accept: f64,
+    /// The shape of the inverse mass matrix.
     pub metric: MetricKind,
+    /// How long trajectories are.
     pub trajectory: Trajectory,
 }
 
@@ -69,6 +74,7 @@ impl Adaptation {
         })
     }
 
+    /// What it aims at.
     pub fn settings(&self) -> AdaptationSettings {
         self.settings
     }
