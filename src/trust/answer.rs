@@ -46,8 +46,8 @@ pub(super) struct Ingredients<'a> {
     pub has_known_rate: bool,
     /// Means and covariances of the coefficients of the joint posterior, where it has one for each predictor.
     pub moments: Option<(Vec<f64>, Array2<f64>)>,
-    /// Whether the rows that look wrong are spread over the predictors as wrong links would be: otherwise the precision of the
-    /// joint posterior is no better than its likelihood.
+    /// Whether the rate found may be one of wrong links: otherwise the estimate for a known rate shares the mistake, and that the
+    /// two agree says nothing.
     pub may_keep_joint: bool,
 }
 

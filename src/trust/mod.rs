@@ -69,9 +69,19 @@ pub(crate) const MOST_WRONG: f64 = 0.6;
 /// From this weight on, the joint posterior agrees with the estimate that does not use the likelihood, and is more precise:
 /// what contradicts the likelihood has not bent the coefficients.
 const AGREES: f64 = 0.9;
-/// A check of the links that fails at this level says that the rate found is not one of wrong links, and the estimate for a
-/// known rate at that rate shares the mistake.
+/// Without a rival explanation, a check of the links that fails at this level says that the rate found is not one of wrong
+/// links; the estimate for a known rate at that rate shares the mistake.
 const CLEAR_LEVEL: f64 = 0.01;
+
+fn fails_clearly(check: &Check) -> bool {
+    let of_links = [
+        Aspect::WrongByPredictors,
+        Aspect::ResponsesOfWrong,
+        Aspect::Effect,
+    ];
+    of_links.contains(&check.name) && check.p_value.is_some_and(|p| p <= CLEAR_LEVEL)
+}
+
 /// A share of wrong links above this is only stated where the file holds evidence for it.
 const NEEDS_EVIDENCE: f64 = 0.05;
 /// Half of Akaike's criterion by which wrong links must explain a file better than the best explanation without any.
@@ -120,14 +130,10 @@ impl FitToJudge<'_> {
         let rival = self.rival();
         ingredients.rival_rate = rival.as_ref().map(|rival| rival.rate);
         checks.extend(self.facts(&ingredients, rival.as_ref()));
-        ingredients.may_keep_joint = !checks.iter().any(|check| {
-            let of_links = [
-                Aspect::WrongByPredictors,
-                Aspect::ResponsesOfWrong,
-                Aspect::Effect,
-            ];
-            of_links.contains(&check.name) && check.p_value.is_some_and(|p| p <= CLEAR_LEVEL)
-        });
+        ingredients.may_keep_joint = match &rival {
+            Some(rival) => rival.rate >= 0.5 * ingredients.rate.0,
+            None => !checks.iter().any(fails_clearly),
+        };
         let first = checks
             .iter()
             .find(|check| check.decides && check.has_failed());
