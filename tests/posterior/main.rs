@@ -1,4 +1,4 @@
-//! Fits against posteriors that are known: enumeration, quadrature, simulation-based calibration, change of units.
+//! Fits against posteriors that are known: enumeration, quadrature, simulation-based calibration.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -8,10 +8,7 @@ mod enumeration;
 mod exact;
 mod exact_linear;
 mod families;
-mod feedback;
 mod joint;
 mod quadrature;
-mod row_mixture;
 mod several;
 mod study;
-mod units;
