@@ -3,6 +3,8 @@
 //! A family that is added here, with its Stan program in `stan/shipped.rs`, can be named in a config and simulated; its
 //! links are sampled with its density, and the checks of a fit use its probability integral transform.
 
+mod response_kind;
+
 use std::fmt;
 
 use rand::Rng;
@@ -10,9 +12,9 @@ use rand_distr::{Distribution, Gamma, Open01, Poisson, StandardNormal, StudentT}
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ResponseKind;
 use crate::numerics::{beta_cdf, gamma_cdf, log_gamma, normal_quantile};
 use crate::sampler::links::{Marginal, Normal, PairFamily};
+pub use response_kind::ResponseKind;
 use std::f64::consts::PI;
 
 #[cfg(test)]

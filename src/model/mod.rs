@@ -1,12 +1,11 @@
 //! What a Stan program is to the sampler: the target of Step 1, and the pair likelihood of Step 2.
 
 mod agreement;
-mod family;
+pub(crate) mod family;
 mod fixed_blocks;
 mod gaussian_theta;
 mod pairs;
 mod response_block;
-mod response_kind;
 mod spread;
 pub mod stan;
 mod stan_model;
@@ -15,11 +14,10 @@ mod standardised;
 mod weights;
 
 pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
-pub use family::{Family, Law, Parameter, Source};
+pub use family::{Family, Law, Parameter, ResponseKind, Source};
 pub use gaussian_theta::gaussian_theta;
 pub use pairs::Pairs;
 pub use response_block::{ModelError, ResponseShape};
-pub use response_kind::ResponseKind;
 pub(crate) use spread::{Spread, varying_columns};
 pub(crate) use stan_model::WEIGHT;
 pub use stan_model::{Block, Outputs, StanModel, ThetaGivenPi};

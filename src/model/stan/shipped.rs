@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::StanSource;
-use crate::model::{Family, Parameter, ResponseKind, Source};
+use crate::model::family::{Family, Parameter, ResponseKind, Source};
 
 /// A model that a config can name without a path.
 #[derive(Debug, Clone, Copy)]
