@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::ToolchainArgs;
 use super::failure::Failure;
+use super::output::to_stdout;
 use super::progress::BuildProgress;
 use crate::model::stan::adopt::{Adopted, adopt as adopt_program};
 use crate::model::stan::{Compiler, StanError, StanSource};
@@ -64,21 +65,21 @@ pub(super) fn adopt(args: AdoptArgs) -> Result<(), Failure> {
 }
 
 fn tell(adopted: &Adopted, args: &AdoptArgs, output: &Path, config: &str) {
-    println!("{}, line by line:", args.file.display());
+    say!("{}, line by line:", args.file.display());
     for change in &adopted.changes {
-        println!("  line {}: {}", change.line, change.what);
+        say!("  line {}: {}", change.line, change.what);
     }
-    println!("{} has the new program.", output.display());
+    say!("{} has the new program.", output.display());
     for note in adopted.notes() {
-        println!("{note}");
+        say!("{note}");
     }
     match &args.config {
-        Some(path) => println!(
+        Some(path) => say!(
             "{} has a config: complete it, then run: unshuffle check {}",
             path.display(),
             path.display()
         ),
-        None => print!("A config to begin with (--config FILE writes it):\n{config}"),
+        None => to_stdout(&format!("A config to begin with (--config FILE writes it):\n{config}")),
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn assess(args: AssessArgs) -> Result<(), Failure> {
     let is_real = config.model.response_kind() == ResponseKind::Real;
     let description = Description::new(&data, &link_space(&data), is_real);
     if data.candidates.is_some() || data.match_probability.is_some() {
-        eprintln!(
+        note!(
             "warning: candidates and match probabilities speak of the links of the file, not of planted ones, so the fits of `assess` leave them out"
         );
     }
@@ -66,7 +66,7 @@ pub(super) fn assess(args: AssessArgs) -> Result<(), Failure> {
     };
     assessment.write(&output)?;
     print(&assessment);
-    println!("Picture and numbers: {}", tidy(&output));
+    say!("Picture and numbers: {}", tidy(&output));
     Ok(())
 }
 
@@ -83,8 +83,8 @@ fn run(
 ) -> Result<Option<Trial>, AssessError> {
     if !args.quiet {
         match share {
-            0.0 => eprintln!("Fitting the file as given"),
-            share => eprintln!("Fitting with {:.0} % planted wrong links", 100.0 * share),
+            0.0 => note!("Fitting the file as given"),
+            share => note!("Fitting with {:.0} % planted wrong links", 100.0 * share),
         }
     }
     let progress = ChainProgress::new(trials.num_chains(), args.quiet);
@@ -102,15 +102,15 @@ fn expected_seconds(sampler: &Sampler, trial: &Trial, num_threads: usize) -> f64
 
 fn print(assessment: &Assessment) {
     let lines = assessment.description.lines();
-    lines.iter().for_each(|line| println!("{line}"));
+    lines.iter().for_each(|line| say!("{line}"));
     let time = in_words(assessment.expected_seconds);
-    println!("time       about {time} for a fit with the settings of the config");
-    println!(
+    say!("time       about {time} for a fit with the settings of the config");
+    say!(
         "\nError of the slopes: mean distance from the file as given with every link kept, in its standard deviations\n"
     );
-    println!("{}", assessment.table());
-    println!("{}", assessment.bars());
-    println!("{}", assessment.advice.sentence);
+    say!("{}", assessment.table());
+    say!("{}", assessment.bars());
+    say!("{}", assessment.advice.sentence);
 }
 
 impl From<AssessError> for Failure {

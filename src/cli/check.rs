@@ -17,7 +17,7 @@ pub(super) struct CheckArgs {
 pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     let prepared = args.config.prepare(args.config.load()?)?;
     let data = &prepared.data;
-    println!("config   {}", args.config.config.display());
+    say!("config   {}", args.config.config.display());
     let files: Vec<String> = prepared
         .config
         .data
@@ -25,7 +25,7 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         .into_iter()
         .map(tidy)
         .collect();
-    println!(
+    say!(
         "data     {}: {} rows, {} columns of X ({})",
         files.join(" and "),
         data.num_rows(),
@@ -33,7 +33,7 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         data.predictor_names.join(", ")
     );
     for line in what_was_done(&prepared) {
-        println!("{line}");
+        say!("{line}");
     }
     let links = &prepared.config.permutation;
     if let Some(rate) = links
@@ -41,9 +41,9 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         .rate()
         .filter(|_| links.update != config::Update::None)
     {
-        println!("prior    {rate}");
+        say!("prior    {rate}");
     }
-    println!(
+    say!(
         "model    {}: {} parameters to sample, {} saved quantities",
         prepared.model.label(),
         prepared.model.dim(),
@@ -51,9 +51,9 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     );
     print_priors(&prepared.priors);
     warn_of_unreachable_links(&prepared);
-    println!("stan     {}", prepared.toolchain);
-    println!("output   {}", tidy(&prepared.config.output));
-    println!("Everything is ready to fit.");
+    say!("stan     {}", prepared.toolchain);
+    say!("output   {}", tidy(&prepared.config.output));
+    say!("Everything is ready to fit.");
     Ok(())
 }
 
@@ -64,6 +64,6 @@ fn print_priors(priors: &PriorsUsed) {
     }
     for (k, line) in words.iter().enumerate() {
         let key = if k == 0 { "priors" } else { "" };
-        println!("{key:9}{line}");
+        say!("{key:9}{line}");
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn compile(args: CompileArgs) -> Result<(), Failure> {
             Some(took) => format!("compiled in {:.1} s", took.as_secs_f64()),
             None => "unchanged, already compiled".to_string(),
         };
-        println!("{}: {how}: {}", source.label, compiled.library.display());
+        say!("{}: {how}: {}", source.label, compiled.library.display());
     }
     Ok(())
 }

@@ -104,10 +104,10 @@ pub(super) fn warn_of_unreachable_links(prepared: &Prepared) {
         } else {
             "every row is safe or alone in its block"
         };
-        eprintln!("warning: no row can be linked elsewhere, so every link stays: {why}");
+        note!("warning: no row can be linked elsewhere, so every link stays: {why}");
     } else if has_candidates && matches!(update, config::Update::Checkerboard { .. }) {
         // They may allow a cycle of three rows where they allow none of two.
-        eprintln!(
+        note!(
             "warning: data.candidates may allow links that swaps of two rows cannot reach; permutation.update {{\"name\": \"active_set\"}} reaches all of them"
         );
     }

@@ -19,15 +19,15 @@ pub(super) fn doctor(args: DoctorArgs) -> Result<(), Failure> {
     let mut healthy = true;
     for check in stan::doctor(bridgestan, args.toolchain.jobs, &observer) {
         match check.outcome {
-            Ok(found) => println!("ok      {:<18} {found}", check.what),
+            Ok(found) => say!("ok      {:<18} {found}", check.what),
             Err(remedy) => {
                 healthy = false;
-                println!("FAILED  {:<18} {remedy}", check.what);
+                say!("FAILED  {:<18} {remedy}", check.what);
             }
         }
     }
     if healthy {
-        println!("Everything a fit needs is there.");
+        say!("Everything a fit needs is there.");
         return Ok(());
     }
     Err(Failure::toolchain())

@@ -47,10 +47,10 @@ pub(super) fn export(args: ExportArgs) -> Result<(), Failure> {
     if args.parquet {
         export.write_parquet(&to)?;
     }
-    println!("Written to {}:", to.display());
+    say!("Written to {}:", to.display());
     let num_rows = export.num_rows();
     for linking in linkings {
-        println!(
+        say!(
             "{:<18} {:>6} of {num_rows} rows moved; {:.1} links expected to be right",
             linking.file.as_deref().unwrap_or("(as linked)"),
             linking.num_moved,

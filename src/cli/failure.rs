@@ -1,7 +1,6 @@
 //! From an error to one clear sentence and an exit code.
 
 use std::error::Error;
-use std::process::ExitCode;
 
 use crate::after::export::ExportError;
 use crate::after::pool::PoolError;
@@ -63,11 +62,11 @@ impl Failure {
     }
 
     /// Prints the sentence, and behind it the causes it does not tell itself.
-    pub fn report(self) -> ExitCode {
+    pub fn report(self) -> u8 {
         if let Some(error) = &self.error {
-            eprintln!("error: {}", full_sentence(error.as_ref()));
+            note!("error: {}", full_sentence(error.as_ref()));
         }
-        ExitCode::from(self.code)
+        self.code
     }
 
     pub fn new(code: u8, error: impl Error + Send + Sync + 'static) -> Failure {
@@ -155,6 +154,7 @@ impl From<FitError> for Failure {
         match error {
             FitError::Stan(error) => error.into(),
             FitError::Chain(ChainError::Model(error)) => Failure::new(2, error),
+            FitError::Chain(error @ ChainError::Write { .. }) => Failure::new(2, error),
             FitError::Chain(error) => Failure::new(4, error),
             FitError::Config(_)
             | FitError::Data(_)

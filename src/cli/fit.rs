@@ -50,11 +50,11 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     warn_of_unreachable_links(&prepared);
     if !args.quiet {
         let lines = what_was_done(&prepared);
-        lines.iter().for_each(|line| eprintln!("{line}"));
+        lines.iter().for_each(|line| note!("{line}"));
     }
     if args.compare {
         for reason in prepared.nothing_to_compare() {
-            eprintln!("warning: --compare finds nothing to compare: {reason}");
+            note!("warning: --compare finds nothing to compare: {reason}");
         }
     }
     let stop = stop_on_interrupt("Stopping after the current iteration");
@@ -71,16 +71,16 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let output = tidy(posterior.folder.path());
     if posterior.is_interrupted() {
         let num_draws = posterior.num_draws();
-        eprintln!("Interrupted: the {num_draws} draws so far are in {output}");
+        note!("Interrupted: the {num_draws} draws so far are in {output}");
         return Err(Failure::interrupted());
     }
     let seconds = posterior.seconds();
-    println!(
+    say!(
         "Sampled in {:.1} s. Results: {output}",
         seconds.unwrap_or(0.0)
     );
     if !posterior.chains.is_empty() {
-        println!("Report: {}", tidy(&posterior.folder.file(Folder::REPORT)));
+        say!("Report: {}", tidy(&posterior.folder.file(Folder::REPORT)));
     }
     if args.strict && posterior.all_findings().iter().any(Finding::is_problem) {
         return Err(Failure::diagnostics());
@@ -90,12 +90,12 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
 
 fn print(posterior: &Posterior, truth: Option<&Truth>) {
     print_summary(posterior.summary());
-    println!();
+    say!("");
     print_findings(&posterior.all_findings());
-    println!();
-    println!("{}", report::verdict_text(posterior, width()));
+    say!("");
+    say!("{}", report::verdict_text(posterior, width()));
     if let Some(all) = posterior.estimates_and(truth) {
         print_comparison(&all);
-        println!();
+        say!("");
     }
 }

@@ -52,9 +52,9 @@ pub(super) fn init(args: InitArgs) -> Result<(), Failure> {
     for (name, text) in &files {
         let path = args.folder.join(name);
         fs::write(&path, text).map_err(failed)?;
-        println!("{}", path.display());
+        say!("{}", path.display());
     }
     let config = args.folder.join("config.json");
-    println!("Edit them, then run: unshuffle fit {}", config.display());
+    say!("Edit them, then run: unshuffle fit {}", config.display());
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! The command line: arguments as typed, one module per command, and what exit codes mean.
 
+#[macro_use]
+mod output;
+
 mod adopt;
 mod assess;
 mod check;
@@ -22,6 +25,7 @@ mod summary;
 mod terminal;
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -32,7 +36,8 @@ use clap::{Args, Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "unshuffle", version, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 diagnostics failed under --strict, 2 bad config, data or model, \
+    after_help = "Exit codes: 0 done, 1 diagnostics failed under --strict, 2 bad config, data or model, or a file that cannot be \
+                        written, \
                         3 toolchain, 4 sampler failure, 130 interrupted."
 )]
 struct Cli {
@@ -104,21 +109,12 @@ fn default_threads() -> usize {
         .unwrap_or(1)
 }
 
-/// `unshuffle summary DIR | head` ends when head has seen enough, without a word.
-fn end_with_a_closed_pipe() {
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        let message = info.payload().downcast_ref::<String>();
-        if message.is_some_and(|message| message.starts_with("failed printing to stdout")) {
-            std::process::exit(0);
-        }
-        usual(info);
-    }));
-}
-
 pub fn main() -> ExitCode {
-    end_with_a_closed_pipe();
-    let outcome = match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(help_or_mistake) => return ExitCode::from(shown(&help_or_mistake)),
+    };
+    let outcome = match cli.command {
         Command::Fit(args) => fit::fit(args),
         Command::Check(args) => check::check(args),
         Command::Assess(args) => assess::assess(args),
@@ -136,8 +132,18 @@ pub fn main() -> ExitCode {
         Command::Doctor(args) => doctor::doctor(args),
         Command::Schema => schema::schema(),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+    let code = match outcome {
+        Ok(()) => 0,
         Err(failure) => failure.report(),
+    };
+    ExitCode::from(output::exit_code(code))
+}
+
+/// Prints the help that was asked for, or what is wrong with the arguments.
+fn shown(help_or_mistake: &clap::Error) -> u8 {
+    let code = if help_or_mistake.use_stderr() { 2 } else { 0 };
+    match help_or_mistake.print() {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => code.max(2),
+        _ => code,
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
+use super::output::to_stdout;
 use crate::after::pool::{Estimates, Pooled, pooled_csv, read_estimates};
 
 #[derive(Debug, Args)]
@@ -24,7 +25,7 @@ pub(super) fn pool(args: PoolArgs) -> Result<(), Failure> {
         fs::write(path, pooled_csv(&pooled))
             .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))?;
     }
-    print!("{}", table(&pooled));
+    to_stdout(&table(&pooled));
     Ok(())
 }
 

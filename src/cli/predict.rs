@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::ToolchainArgs;
 use super::failure::Failure;
+use super::output::data_to_stdout;
 use super::progress::BuildProgress;
 use crate::after::predict::Prediction;
 
@@ -47,12 +48,12 @@ pub(super) fn predict(args: PredictArgs) -> Result<(), Failure> {
         predictions.summary_csv()
     };
     match &args.output {
-        None => print!("{text}"),
+        None => data_to_stdout(&text),
         Some(path) => {
             fs::write(path, text).map_err(|error| {
                 Failure::user(format!("cannot write {}: {error}", path.display()))
             })?;
-            println!("Predictions: {}", path.display());
+            say!("Predictions: {}", path.display());
         }
     }
     Ok(())

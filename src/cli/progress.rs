@@ -9,6 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::model::stan::{BuildObserver, StanError};
 use crate::sampler::chain::{Observer, Progress};
+use crate::text::printable;
 use crate::study::{Ended, Study, StudyObserver, Task};
 
 /// Names each task of fetching and compiling, and how long it is going to take.
@@ -37,19 +38,19 @@ impl BuildObserver for BuildProgress {
             let bar = bars.add(ProgressBar::new_spinner());
             let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
             bar.set_style(style.expect("a constant template"));
-            bar.set_message(message.clone());
+            bar.set_message(printable(&message).into_owned());
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
         if spinner.is_none() {
-            eprintln!("{message} ...");
+            note!("{message} ...");
         }
         let result = work();
         if let Some(bar) = spinner {
             bar.finish_and_clear();
         }
         if result.is_ok() {
-            eprintln!("{what}: done in {:.1} s", start.elapsed().as_secs_f64());
+            note!("{what}: done in {:.1} s", start.elapsed().as_secs_f64());
         }
         result
     }
@@ -124,7 +125,7 @@ impl Observer for ChainProgress {
             ChainProgress::Lines { last_tenth } => {
                 let tenth = 10 * progress.done / progress.total;
                 if last_tenth[progress.chain - 1].swap(tenth, Ordering::Relaxed) != tenth {
-                    eprintln!(
+                    note!(
                         "Chain {} Iteration: {:>width$} / {} [{:>3}%] ({phase})",
                         progress.chain,
                         progress.done,
@@ -180,8 +181,8 @@ impl StudyProgress<'_> {
 
     fn say(&self, line: String) {
         match &self.bar {
-            Some(bar) => bar.println(line),
-            None => eprintln!("{line}"),
+            Some(bar) => bar.println(printable(&line)),
+            None => note!("{line}"),
         }
     }
 }
@@ -201,7 +202,7 @@ impl StudyObserver for StudyProgress<'_> {
                 *last = Instant::now();
                 let passed = self.start.elapsed().as_secs_f64();
                 let left = passed / done as f64 * (self.total - done) as f64;
-                eprintln!(
+                note!(
                     "Task {done} / {} [{:>3}%], about {} left",
                     self.total,
                     100 * done / self.total,

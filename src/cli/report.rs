@@ -16,6 +16,6 @@ pub(super) struct ReportArgs {
 
 pub(super) fn report(args: ReportArgs) -> Result<(), Failure> {
     let path = report::write(&Posterior::read(&args.folder)?)?;
-    println!("Report: {}", path.display());
+    say!("Report: {}", path.display());
     Ok(())
 }

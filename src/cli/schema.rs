@@ -4,6 +4,6 @@ use super::failure::Failure;
 use crate::config;
 
 pub(super) fn schema() -> Result<(), Failure> {
-    println!("{}", config::schema());
+    say!("{}", config::schema());
     Ok(())
 }

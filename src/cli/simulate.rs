@@ -130,12 +130,12 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<(), Failure> {
     };
     write_files(&args.output, &csv, &truth, &config, args.force)?;
     let folder = args.output.display();
-    println!(
+    say!(
         "{folder}: {} rows, {} of them mislinked (data.csv, truth.json, config.json)",
         truth.pi.len(),
         truth.num_moved
     );
-    println!(
+    say!(
         "Now run: unshuffle fit {}",
         args.output.join("config.json").display()
     );

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::failure::Failure;
+use super::output::to_stdout;
 use super::progress::{BuildProgress, StudyProgress};
 use super::terminal::{stop_on_interrupt, tidy};
 use super::{ToolchainArgs, default_threads};
@@ -121,7 +122,7 @@ fn plan(args: PlanArgs) -> Result<(), Failure> {
     let cells = 0..study.cells.len();
     Programs::compile(&study, cells, &|| args.toolchain.compiler(&observer))?;
     let path = write_plan(&study, &tasks)?;
-    println!(
+    say!(
         "{}: {} cells x {} repeats = {} tasks, {} of them done",
         tidy(&path),
         study.cells.len(),
@@ -129,7 +130,7 @@ fn plan(args: PlanArgs) -> Result<(), Failure> {
         tasks.len(),
         tasks.iter().filter(|task| task.is_done()).count()
     );
-    println!(
+    say!(
         "For a job array: numbers 1 to {}",
         tasks.len().div_ceil(args.batch as usize)
     );
@@ -149,7 +150,7 @@ fn run_part(args: RunArgs) -> Result<(), Failure> {
     }
     let chosen: Vec<&Task> = tasks.iter().skip(first).take(batch).collect();
     let counts = work(&study, &chosen, args.worker)?;
-    println!(
+    say!(
         "{} done, {} were done before, {} failed",
         counts.done, counts.skipped, counts.failed
     );
@@ -187,14 +188,14 @@ fn collect(study: &Study, tasks: &[Task]) -> Result<bool, Failure> {
     const MOST_LISTED: usize = 20;
     let collected = Collected::read(tasks)?;
     collected.write(study)?;
-    print!("{}", study_table(study, &collected));
+    to_stdout(&study_table(study, &collected));
     for (task, sentence) in collected.failed.iter().take(MOST_LISTED) {
-        println!("failed: {}: {sentence}", study.describe(task));
+        say!("failed: {}: {sentence}", study.describe(task));
     }
     for task in collected.missing.iter().take(MOST_LISTED) {
-        println!("missing: {}", study.describe(task));
+        say!("missing: {}", study.describe(task));
     }
-    println!(
+    say!(
         "{} tasks done, {} missing, {} failed. Tables: {}",
         collected.done.len(),
         collected.missing.len(),
@@ -206,7 +207,7 @@ fn collect(study: &Study, tasks: &[Task]) -> Result<bool, Failure> {
 
 fn end(counts: RunCounts) -> Result<(), Failure> {
     if counts.interrupted {
-        eprintln!("Interrupted: the same command goes on where it stopped.");
+        note!("Interrupted: the same command goes on where it stopped.");
         return Err(Failure::interrupted());
     }
     if counts.failed > 0 {

@@ -25,19 +25,19 @@ pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
     let posterior = Posterior::read(&args.folder);
     let rows: &[SummaryRow] = match &posterior {
         Ok(posterior) => {
-            println!("{}", report::overview(posterior, width()));
+            say!("{}", report::overview(posterior, width()));
             posterior.summary()
         }
         // The tables need fewer files.
         Err(error) => {
             of_draws = summary::rows(&read_output(&args.folder)?);
-            eprintln!("warning: no verdict: {error}");
+            note!("warning: no verdict: {error}");
             &of_draws
         }
     };
     print_summary(rows);
     if let Some(all) = baselines.and_then(|baselines| beside_fit(baselines, rows, None)) {
-        println!();
+        say!("");
         print_comparison(&all);
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::Term;
 
+use super::output::to_stdout;
 use crate::baseline::compare::{self, Estimate};
 use crate::posterior::diagnostics::{Finding, SummaryRow, text_table};
 
@@ -27,10 +28,10 @@ pub(super) fn stop_on_interrupt(words: &'static str) -> Arc<AtomicBool> {
         if handle.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("{words}; press Ctrl-C again to stop at once.");
+        note!("{words}; press Ctrl-C again to stop at once.");
     });
     if let Err(error) = set {
-        eprintln!(
+        note!(
             "warning: Ctrl-C will lose the draws, since its handler could not be set: {error}"
         );
     }
@@ -50,22 +51,22 @@ const MOST_ROWS: usize = 60;
 
 pub(super) fn print_summary(rows: &[SummaryRow]) {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
-    print!("{}", text_table(shown));
+    to_stdout(&text_table(shown));
     if shown.len() < rows.len() {
-        println!("... and {} more in summary.csv", rows.len() - shown.len());
+        say!("... and {} more in summary.csv", rows.len() - shown.len());
     }
 }
 
 pub(super) fn print_findings(findings: &[Finding]) {
     for finding in findings {
-        println!("{finding}");
+        say!("{finding}");
     }
     if !findings.iter().any(Finding::is_problem) {
-        println!("No problems found: no divergences, R-hat and effective sample sizes are fine.");
+        say!("No problems found: no divergences, R-hat and effective sample sizes are fine.");
     }
 }
 
 pub(super) fn print_comparison(estimates: &[Estimate]) {
-    println!("Coefficients with 90 % intervals:");
-    print!("{}", compare::table(estimates));
+    say!("Coefficients with 90 % intervals:");
+    to_stdout(&compare::table(estimates));
 }

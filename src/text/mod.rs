@@ -1,9 +1,12 @@
-//! Words for people: lists of names, the nearest name to a mistyped one, tables, errors as sentences.
+//! Words for people: lists of names, the nearest name to a mistyped one, tables, errors as sentences, text without
+//! control characters.
 
 mod errors;
 mod names;
+mod printable;
 mod table;
 
 pub(crate) use errors::full_sentence;
 pub(crate) use names::{list, nearest, quoted_list};
+pub(crate) use printable::printable;
 pub(crate) use table::aligned;
