@@ -1,11 +1,14 @@
 //! `unshuffle check`: everything that `fit` does before sampling.
 
+use std::path::Path;
+
 use clap::Args;
 
 use super::config_args::{ConfigArgs, warn_of_unreachable_links, what_was_done};
 use super::failure::Failure;
 use super::terminal::tidy;
 use crate::config;
+use crate::fit::check_output;
 use crate::priors::PriorsUsed;
 
 #[derive(Debug, Args)]
@@ -15,7 +18,9 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
-    let prepared = args.config.prepare(args.config.load()?)?;
+    let config = args.config.load()?;
+    check_writable(&config.output)?;
+    let prepared = args.config.prepare(config)?;
     let data = &prepared.data;
     say!("config   {}", args.config.config.display());
     let files: Vec<String> = prepared
@@ -53,8 +58,35 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     warn_of_unreachable_links(&prepared);
     say!("stan     {}", prepared.toolchain);
     say!("output   {}", tidy(&prepared.config.output));
-    say!("Everything is ready to fit.");
+    match check_output(&prepared.config.output, false) {
+        Ok(()) => say!("Everything is ready to fit."),
+        Err(occupied) => say!("Everything else is ready to fit, but {occupied}"),
+    }
     Ok(())
+}
+
+/// Refuses an output that is no folder, or in which no file can be made. Nothing stays behind.
+fn check_writable(output: &Path) -> Result<(), Failure> {
+    let mut ancestors = output.ancestors();
+    // A folder that is not there yet is made in the first one that is.
+    let existing = ancestors.find(|path| path.exists());
+    let existing = existing.unwrap_or(Path::new("."));
+    let refused = |reason: String| {
+        let output = output.display();
+        Failure::user(format!(
+            "cannot write to {output} ({reason}); choose another `output`"
+        ))
+    };
+    if !existing.is_dir() {
+        return Err(refused(format!(
+            "{} is not a folder",
+            existing.display()
+        )));
+    }
+    match tempfile::tempfile_in(existing) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(refused(error.to_string())),
+    }
 }
 
 fn print_priors(priors: &PriorsUsed) {

@@ -100,7 +100,7 @@ pub(super) fn warn_of_unreachable_links(prepared: &Prepared) {
     let has_candidates = prepared.data.candidates.is_some();
     if update != config::Update::None && prepared.prior.space().num_movable() == 0 {
         let why = if has_candidates {
-            "in data.candidates the row whose place is taken must have a candidate too, until the circle closes"
+            "in data.candidates the row whose place is taken must have a candidate too, until the circle closes; pairs of different blocks, or with a safe row, do not count"
         } else {
             "every row is safe or alone in its block"
         };

@@ -9,7 +9,7 @@ use super::default_threads;
 use super::failure::Failure;
 use super::progress::ChainProgress;
 use super::terminal::{
-    print_comparison, print_findings, print_summary, stop_on_interrupt, tidy, width,
+    print_comparison, print_findings, print_summary, stop_on_interrupt, tidy, warn_of_problems, width,
 };
 use crate::baseline::compare::read_truth;
 use crate::data::Truth;
@@ -37,7 +37,7 @@ pub(super) struct FitArgs {
     /// Put Huber's estimator, a mixture over the rows and a known rate of wrong links beside the estimates, and save them as baselines.csv
     #[arg(long)]
     compare: bool,
-    /// No progress and no table
+    /// No progress and no table; problems are still told
     #[arg(long, short)]
     quiet: bool,
 }
@@ -67,6 +67,9 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     progress.finish();
     if !args.quiet && !posterior.chains.is_empty() {
         print(&posterior, truth.as_ref());
+    }
+    if args.quiet {
+        warn_of_problems(&posterior.all_findings());
     }
     let output = tidy(posterior.folder.path());
     if posterior.is_interrupted() {

@@ -17,7 +17,10 @@ pub(super) fn tidy(path: &Path) -> String {
     let relative = here
         .ok()
         .and_then(|here| real.strip_prefix(here).ok().map(PathBuf::from));
-    relative.unwrap_or(real).display().to_string()
+    match relative {
+        Some(here) if here.as_os_str().is_empty() => ".".into(),
+        relative => relative.unwrap_or(real).display().to_string(),
+    }
 }
 
 /// The first Ctrl-C asks the chains to finish their iteration; a second one ends the program at once.
@@ -63,6 +66,13 @@ pub(super) fn print_findings(findings: &[Finding]) {
     }
     if !findings.iter().any(Finding::is_problem) {
         say!("No problems found: no divergences, R-hat and effective sample sizes are fine.");
+    }
+}
+
+/// The problems alone, for a fit whose results are not printed.
+pub(super) fn warn_of_problems(findings: &[Finding]) {
+    for finding in findings.iter().filter(|finding| finding.is_problem()) {
+        note!("warning: {finding}");
     }
 }
 

@@ -14,6 +14,12 @@ use super::{
     Temperature, Update,
 };
 
+/// More is a slip of the keyboard, and would not fit into memory.
+const MOST_CHAINS: usize = 10_000;
+const MOST_ITERATIONS: usize = 1_000_000_000;
+/// As for the parameters of the Beta distribution that the audit is added to.
+const MOST_CHECKED: usize = 1_000_000_000;
+
 /// Every failure names the config file.
 pub(crate) struct Check<'a> {
     pub(crate) file: &'a Path,
@@ -49,6 +55,26 @@ impl Check<'_> {
 
     fn at_least_one(&self, path: &str, count: usize) -> Result<(), ConfigError> {
         self.that(count >= 1, path, count, "it must be 1 or more")
+    }
+
+    fn at_most(&self, path: &str, value: usize, most: usize) -> Result<(), ConfigError> {
+        self.that(
+            value <= most,
+            path,
+            value,
+            &format!("it must be at most {most}"),
+        )
+    }
+
+    /// A parameter of a Beta distribution; beyond these sizes the logarithms of its weights have no digits left.
+    fn beta_parameter(&self, path: &str, value: f64) -> Result<(), ConfigError> {
+        self.above_zero(path, value)?;
+        self.that(
+            (1e-9..=1e9).contains(&value),
+            path,
+            value,
+            "it must be from 1e-9 to 1e9",
+        )
     }
 
     fn above_zero(&self, path: &str, value: f64) -> Result<(), ConfigError> {
@@ -143,8 +169,8 @@ impl Check<'_> {
                 no_error,
                 audit,
             } => {
-                self.above_zero("permutation.prior.a", a)?;
-                self.above_zero("permutation.prior.b", b)?;
+                self.beta_parameter("permutation.prior.a", a)?;
+                self.beta_parameter("permutation.prior.b", b)?;
                 self.that(
                     (0.0..1.0).contains(&no_error),
                     "permutation.prior.no_error",
@@ -158,6 +184,7 @@ impl Check<'_> {
                 }) = audit
                 {
                     self.at_least_one("permutation.prior.audit.checked", checked)?;
+                    self.at_most("permutation.prior.audit.checked", checked, MOST_CHECKED)?;
                     self.that(
                         wrong <= checked,
                         "permutation.prior.audit.wrong",
@@ -179,12 +206,12 @@ impl Check<'_> {
                 max_moved,
                 "one row alone cannot move, so write 0, or 2 or more",
             )?,
-            Prior::Hamming { theta } => self.that(
-                theta >= 0.0,
-                "permutation.prior.theta",
-                theta,
-                "it must be 0 or more",
-            )?,
+            Prior::Hamming { theta } => {
+                let path = "permutation.prior.theta";
+                self.that(theta >= 0.0, path, theta, "it must be 0 or more")?;
+                let rule = "it must be at most 1e6; to keep every link, write \"update\": {\"name\": \"none\"} in `permutation`";
+                self.that(theta <= 1e6, path, theta, rule)?;
+            }
         }
         Ok(prior)
     }
@@ -195,6 +222,7 @@ impl Check<'_> {
         } = update
         {
             self.at_least_one("permutation.update.steps", steps)?;
+            self.at_most("permutation.update.steps", steps, MOST_ITERATIONS)?;
         }
         Ok(())
     }
@@ -225,6 +253,18 @@ impl Check<'_> {
         self.at_least_one("sampler.chains", sampler.chains)?;
         self.at_least_one("sampler.draws", sampler.draws)?;
         self.at_least_one("sampler.thin", sampler.thin)?;
+        self.at_most("sampler.chains", sampler.chains, MOST_CHAINS)?;
+        self.at_most("sampler.warmup", sampler.warmup, MOST_ITERATIONS)?;
+        self.at_most("sampler.draws", sampler.draws, MOST_ITERATIONS)?;
+        self.that(
+            sampler.thin <= sampler.draws,
+            "sampler.thin",
+            sampler.thin,
+            &format!(
+                "it must be at most `sampler.draws`, which is {}",
+                sampler.draws
+            ),
+        )?;
         self.inside_unit("sampler.target_accept", sampler.target_accept)?;
         self.that(
             (1..=20).contains(&sampler.max_depth),
@@ -233,12 +273,20 @@ impl Check<'_> {
             "it must be from 1 to 20",
         )?;
         match sampler.init {
-            Init::Uniform(radius) => self.that(
-                radius >= 0.0,
-                "sampler.init",
-                radius,
-                "it must be 0 or more",
-            ),
+            Init::Uniform(radius) => {
+                self.that(
+                    radius >= 0.0,
+                    "sampler.init",
+                    radius,
+                    "it must be 0 or more",
+                )?;
+                self.that(
+                    radius <= 100.0,
+                    "sampler.init",
+                    radius,
+                    "it must be at most 100, since a start so far away has no density",
+                )
+            }
             _ => Ok(()),
         }
     }

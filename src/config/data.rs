@@ -262,7 +262,12 @@ impl Data {
             None if !with_lists => Err(missing(check, "formula")),
             None if self.response.is_absent() => Err(missing(check, "response")),
             None if self.predictors.is_empty() => Err(missing(check, "predictors")),
-            None => self.response.check(check),
+            None => {
+                for (index, text) in self.predictors.iter().enumerate() {
+                    check.text(&format!("data.predictors[{index}]"), text)?;
+                }
+                self.response.check(check)
+            }
         }
     }
 }

@@ -39,6 +39,12 @@ pub enum ConfigError {
         value: String,
         rule: String,
     },
+    #[error("{file} is {value}; {rule}")]
+    BadFile {
+        file: String,
+        value: String,
+        rule: String,
+    },
     #[error("--set {setting}: {problem}")]
     BadSetting { setting: String, problem: String },
 }

@@ -41,6 +41,9 @@ pub(super) fn explain(
     } else {
         message
     };
+    if path.iter().next().is_none() {
+        return ConfigError::BadFile { file, value, rule };
+    }
     ConfigError::BadValue {
         file,
         path: path.to_string(),

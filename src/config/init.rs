@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::ConfigError;
+use super::explain::shown;
 use super::load::{read_text, syntax_error};
 use super::strict_json;
 
@@ -33,10 +34,9 @@ pub fn read_init(file: &Path) -> Result<Map<String, Value>, ConfigError> {
     let text = read_text(file)?;
     match strict_json::from_str(&text).map_err(|error| syntax_error(file, &error))? {
         Value::Object(values) => Ok(values),
-        other => Err(ConfigError::BadValue {
+        other => Err(ConfigError::BadFile {
             file: file.display().to_string(),
-            path: ".".into(),
-            value: other.to_string(),
+            value: shown(&other),
             rule: "write an object of parameter values such as {\"beta\": [0, 1], \"sigma2\": 1}"
                 .into(),
         }),
@@ -148,7 +148,7 @@ mod tests {
         std::fs::write(&file, "[0, 1]").unwrap();
         let message = read_init(&file).unwrap_err().to_string();
         assert!(message.ends_with(
-            "start.json: `.` is [0,1]; write an object of parameter values such as \
+            "start.json is [0,1]; write an object of parameter values such as \
              {\"beta\": [0, 1], \"sigma2\": 1}"
         ));
     }

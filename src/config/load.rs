@@ -5,6 +5,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::objects::Objects;
 use super::raw::RawConfig;
 use super::{Config, ConfigError, explain::explain, overrides, strict_json};
 
@@ -34,7 +35,7 @@ fn parse_value(text: &str, file: &Path, settings: &[String]) -> Result<Value, Co
 
 /// What the JSON of `file` says, or what is wrong with it.
 pub(crate) fn typed<T: DeserializeOwned>(value: &Value, file: &Path) -> Result<T, ConfigError> {
-    serde_path_to_error::deserialize(value)
+    serde_path_to_error::deserialize(Objects(value))
         .map_err(|error| explain(&file.display().to_string(), value, &error))
 }
 
@@ -63,8 +64,12 @@ pub(super) fn syntax_error(file: &Path, error: &serde_json::Error) -> ConfigErro
     let problem = message
         .rsplit_once(" at line ")
         .map_or(message.as_str(), |(problem, _)| problem);
-    let fix = if problem.ends_with("is given twice") {
+    let fix = if strict_json::is_repeated_key(error) {
         "remove one of the two"
+    } else if problem.starts_with("recursion limit") {
+        "write fewer brackets inside one another"
+    } else if problem.starts_with("number out of range") {
+        "write a number below 1e308"
     } else {
         "JSON has no comments, no comma after the last entry, and double quotes around text"
     };

@@ -7,6 +7,7 @@ mod error;
 mod explain;
 mod init;
 mod load;
+mod objects;
 mod overrides;
 mod prior_kind;
 mod raw;

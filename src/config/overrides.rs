@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::ConfigError;
+use super::{ConfigError, strict_json};
 
 /// Applies one setting. The value is read as JSON if it is JSON, otherwise as text; objects on the way to the key
 /// are created.
@@ -49,7 +49,13 @@ pub(super) fn apply(root: &mut Value, setting: &str) -> Result<(), ConfigError> 
             }
         };
     }
-    *place = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+    *place = match strict_json::from_str(text) {
+        Ok(value) => value,
+        Err(error) if strict_json::is_repeated_key(&error) => {
+            return Err(bad(format!("{error}; remove one of the two")));
+        }
+        Err(_) => Value::from(text),
+    };
     Ok(())
 }
 

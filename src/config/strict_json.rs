@@ -9,6 +9,11 @@ pub(super) fn from_str(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str::<Strict>(text).map(|strict| strict.0)
 }
 
+/// Whether that is what is wrong.
+pub(super) fn is_repeated_key(error: &serde_json::Error) -> bool {
+    error.to_string().contains("is given twice")
+}
+
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {

@@ -20,6 +20,9 @@ pub(super) fn read(
     let row = table.column("row", KEY)?;
     let partner = table.column("partner", KEY)?;
     let weight = table.position("weight");
+    if weight.is_none() {
+        refuse_misspelt_weight(&table)?;
+    }
     if table.rows.is_empty() {
         return Err(DataError::NoRows { file: table.file });
     }
@@ -60,9 +63,30 @@ pub(super) fn read(
     Ok(candidates)
 }
 
+/// Other columns are the user's own, but one that is almost called `weight` would be ignored.
+fn refuse_misspelt_weight(table: &Table) -> Result<(), DataError> {
+    let others = table.header.iter().map(String::as_str);
+    let others = others.filter(|name| !["row", "partner"].contains(name));
+    match nearest("weight", others) {
+        None => Ok(()),
+        Some(name) => Err(DataError::BadLine {
+            file: table.file.clone(),
+            line: 1,
+            problem: format!("the column `{name}` has no meaning in data.candidates"),
+            fix: "call it `weight`, or give it another name if it is something else".into(),
+        }),
+    }
+}
+
 fn read_weight(table: &Table, row: usize, column: usize) -> Result<f64, DataError> {
     match cell::number(table.cell(row, column)) {
-        Number::Value(weight) if weight > 0.0 => Ok(weight),
+        // Sums of such weights neither overflow nor lose the small ones.
+        Number::Value(weight) if (1e-100..=1e100).contains(&weight) => Ok(weight),
+        Number::Value(weight) if weight > 0.0 => Err(table.bad_value(
+            row,
+            column,
+            "write a number from 1e-100 to 1e100; only the ratios of a row's weights matter",
+        )),
         Number::Value(_) => Err(table.bad_value(
             row,
             column,

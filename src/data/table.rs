@@ -71,8 +71,11 @@ impl Table {
         };
         table.check_header(&first)?;
         let num_columns = table.header.len();
-        match table.rows.iter().find(|row| row.len() != num_columns) {
-            Some(row) => Err(table.ragged(row, delimiter)),
+        if let Some(row) = table.rows.iter().find(|row| row.len() != num_columns) {
+            return Err(table.ragged(row, delimiter));
+        }
+        match table.rows.iter().find(|row| table.swallows_lines(row)) {
+            Some(row) => Err(table.swallowed(row)),
             None => Ok(table),
         }
     }
@@ -118,6 +121,14 @@ impl Table {
     fn check_header(&self, record: &StringRecord) -> Result<(), DataError> {
         let mut seen = HashMap::new();
         for (i, name) in self.header.iter().enumerate() {
+            if name.contains('\n') {
+                return Err(DataError::BadLine {
+                    file: self.file.clone(),
+                    line: self.line_of(record),
+                    problem: format!("the name of column {} does not end on this line", i + 1),
+                    fix: "close the double quote that is open here".into(),
+                });
+            }
             // R leaves the column of row names without a name.
             if name.is_empty() {
                 continue;
@@ -136,6 +147,29 @@ impl Table {
             }
         }
         Ok(())
+    }
+
+    /// Whether a cell holds lines that look like rows, as behind a double quote that was forgotten.
+    fn swallows_lines(&self, record: &StringRecord) -> bool {
+        let num_marks = self.header.len() - 1;
+        let is_row = |line: &str| {
+            let marks = line.bytes().filter(|byte| *byte == self.delimiter);
+            num_marks > 0 && marks.count() == num_marks
+        };
+        let inner = |cell: &str| {
+            let lines: Vec<&str> = cell.lines().collect();
+            lines.len() > 2 && lines[1..lines.len() - 1].iter().any(|line| is_row(line))
+        };
+        record.iter().any(inner)
+    }
+
+    fn swallowed(&self, record: &StringRecord) -> DataError {
+        DataError::BadLine {
+            file: self.file.clone(),
+            line: self.line_of(record),
+            problem: "a value in double quotes goes on over lines that look like rows".into(),
+            fix: "close the double quote that is open here, or remove it".into(),
+        }
     }
 
     fn ragged(&self, record: &StringRecord, delimiter: u8) -> DataError {
@@ -187,12 +221,20 @@ pub(super) fn column_advice(column: &str, header: &[String]) -> String {
 
 /// The beginning of a value, in quotes.
 pub(super) fn excerpt(value: &str) -> String {
-    const MAX_SHOWN: usize = 40;
-    let mut shown: String = value.chars().take(MAX_SHOWN).collect();
-    if shown.len() < value.len() {
+    format!("\"{}\"", cut(value, 40))
+}
+
+/// The beginning of a formula.
+pub(super) fn beginning(text: &str) -> String {
+    cut(text, 200)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    let mut shown: String = text.chars().take(most).collect();
+    if shown.len() < text.len() {
         shown.push_str("...");
     }
-    format!("\"{shown}\"")
+    shown
 }
 
 /// A cell without surrounding spaces, and without quotes that spaces hid from the CSV reader.

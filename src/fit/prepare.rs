@@ -113,7 +113,6 @@ impl Program {
         let compiled = compiler.compile(&source)?;
         Ok(Program {
             library: StanModel::open_library(&compiled.library)?,
-            label: source.label,
             takes_new_rows: source.text.contains("X_new"),
             dimensions: info
                 .as_ref()
@@ -125,7 +124,8 @@ impl Program {
                 None => source.text.contains("weighted * N"),
             },
             takes_alpha: info.is_none_or(|info| info.inputs.contains_key("alpha")),
-            text: source.text,
+            text: source.with_includes(),
+            label: source.label,
             toolchain: compiler.toolchain.describe(),
         })
     }

@@ -15,6 +15,7 @@ use super::verdict::Verdict;
 use crate::data::INTERCEPT;
 use crate::plot::{self, Figure};
 use crate::posterior::Posterior;
+use crate::text::printable;
 
 /// A figure of the page, with the sentence below it; the page has the style of all its figures once.
 #[derive(Debug, Clone, Serialize)]
@@ -76,7 +77,8 @@ pub fn html(fit: &Posterior) -> String {
         provenance: Provenance::new(fit),
     };
     let rendered = page.render(Serde(&sections));
-    rendered.expect("the templates fit the sections")
+    let page = rendered.expect("the templates fit the sections");
+    printable(&page).into_owned()
 }
 
 /// What the templates see.

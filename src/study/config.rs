@@ -110,6 +110,9 @@ struct RawStudy {
     output: Option<PathBuf>,
 }
 
+/// More is a slip of the keyboard: the plan alone would not fit into memory.
+const MOST_REPEATS: usize = 1_000_000;
+
 fn one() -> u64 {
     1
 }
@@ -212,6 +215,12 @@ impl Study {
             "repeats",
             raw.repeats,
             "it must be 1 or more",
+        )?;
+        reader.check.that(
+            raw.repeats <= MOST_REPEATS,
+            "repeats",
+            raw.repeats,
+            &format!("it must be at most {MOST_REPEATS}"),
         )?;
         reader.check.that(
             raw.jobs != Some(0),

@@ -26,6 +26,7 @@ pub fn read_estimates(path: &Path) -> Result<Vec<Estimates>, PoolError> {
         Some(variance) => variance,
         None => table.column("standard_error", KEY)?,
     };
+    let standard_error = table.position("standard_error");
     let df = table.position("df_complete");
     let number = |row: usize, column: usize, least: f64, rule: &str| {
         let value = table.cell(row, column).parse::<f64>();
@@ -46,10 +47,19 @@ pub fn read_estimates(path: &Path) -> Result<Vec<Estimates>, PoolError> {
             )?),
             _ => None,
         };
-        let spread = if variance.is_some() {
-            spread
-        } else {
-            spread * spread
+        let spread = match (variance, standard_error) {
+            (None, _) => spread * spread,
+            (Some(_), None) => spread,
+            (Some(_), Some(column)) => {
+                let error = number(row, column, 0.0, "write a number of 0 or more")?;
+                if (error * error - spread).abs() > 1e-3 * spread {
+                    let rule = format!(
+                        "the square of it is not `variance`, which is {spread}; remove the column that is wrong"
+                    );
+                    return Err(table.bad_value(row, column, rule).into());
+                }
+                spread
+            }
         };
         let known = found.iter().position(|(known, _)| known.name == name);
         let index = known.unwrap_or_else(|| {

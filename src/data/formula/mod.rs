@@ -9,7 +9,7 @@ mod token;
 mod tests;
 
 use super::DataError;
-use super::table::column_advice;
+use super::table::{beginning, column_advice};
 use crate::config::{Data, Response};
 pub(super) use expression::{Expression, Undefined};
 use parse::Left;
@@ -183,7 +183,7 @@ impl Entries<'_> {
 fn refused(key: &'static str, text: &str, problem: Problem) -> DataError {
     DataError::Formula {
         key,
-        text: text.into(),
+        text: beginning(text),
         at: problem.at,
         problem: problem.words,
     }

@@ -2,13 +2,15 @@
 
 use super::Problem;
 use super::expression::{Expression, FUNCTIONS, Function};
-use super::terms::{Factor, Labelled, Sum};
+use super::terms::{Factor, Labelled, Sum, Term};
 use super::token::{Placed, Token, rendered, tokens};
 use crate::text::nearest;
 
 const A_TERM: &str = "a column, a function such as log(x), or I(...)";
 /// A formula with more is a slip, such as a power that was meant for I(...), and would take hours to expand.
 const MOST_TERMS: usize = 2000;
+/// An expression with more would not fit on the stack that evaluates it.
+const MOST_OPERATIONS: usize = 500;
 const A_VALUE: &str = "a column, a number or a function such as log(x)";
 
 /// What stands left of `~`: one expression, or the list that `cbind(...)` makes.
@@ -58,6 +60,10 @@ fn bounded(sum: Sum, at: usize) -> Result<Sum, Problem> {
 struct Parser {
     tokens: Vec<Placed>,
     next: usize,
+    /// Parentheses of terms that are open.
+    depth: usize,
+    /// Operators and parentheses of the expression that is being read.
+    num_operations: usize,
     /// The place behind the last character.
     end: usize,
 }
@@ -67,6 +73,8 @@ impl Parser {
         Ok(Parser {
             tokens: tokens(text)?,
             next: 0,
+            depth: 0,
+            num_operations: 0,
             end: text.chars().count() + 1,
         })
     }
@@ -113,6 +121,32 @@ impl Parser {
         }
     }
 
+    fn checked_depth(&self) -> Result<(), Problem> {
+        if self.depth <= MOST_OPERATIONS {
+            return Ok(());
+        }
+        Err(Problem {
+            at: self.at(),
+            words: format!(
+                "more than {MOST_OPERATIONS} parentheses are open; write fewer inside one another"
+            ),
+        })
+    }
+
+    /// One operator or parenthesis more; each makes the tree of the expression deeper by at most one.
+    fn operation(&mut self) -> Result<(), Problem> {
+        self.num_operations += 1;
+        if self.num_operations <= MOST_OPERATIONS {
+            return Ok(());
+        }
+        Err(Problem {
+            at: self.at(),
+            words: format!(
+                "the expression has more than {MOST_OPERATIONS} operators and parentheses; compute such a column in the file"
+            ),
+        })
+    }
+
     fn arithmetic_outside(&self) -> Problem {
         let token = self.peek().map(Token::to_string).unwrap_or_default();
         Problem {
@@ -129,6 +163,7 @@ impl Parser {
             self.eat('+');
         }
         loop {
+            let at = self.at();
             let part = match self.peek() {
                 Some(Token::Number(number)) if number == "0" || number == "1" => {
                     let intercept = Some(number == "1");
@@ -142,6 +177,13 @@ impl Parser {
                 _ => self.product()?,
             };
             if removed {
+                let is_absent = |term: &&Term| !sum.terms.contains(term);
+                if let Some(absent) = part.terms.iter().find(is_absent) {
+                    return Err(Problem {
+                        at,
+                        words: format!("`{absent}` is taken away, but it is not among the terms before it"),
+                    });
+                }
                 sum.remove(part);
             } else {
                 sum.add(part);
@@ -194,7 +236,10 @@ impl Parser {
 
     fn term(&mut self) -> Result<Sum, Problem> {
         if self.eat('(') {
+            self.depth += 1;
+            self.checked_depth()?;
             let sum = self.sum()?;
+            self.depth -= 1;
             self.expect(')', "an operator such as `+`, or `)`,")?;
             return Ok(sum);
         }
@@ -218,6 +263,7 @@ impl Parser {
             return Ok(Sum::of(Factor::Category(name)));
         }
         let start = self.next;
+        self.num_operations = 0;
         let expression = self.atom()?;
         let label = rendered(&self.tokens[start..self.next]);
         Ok(Sum::of(Factor::Number(Labelled { label, expression })))
@@ -245,6 +291,7 @@ impl Parser {
 
     fn labelled(&mut self) -> Result<Labelled, Problem> {
         let start = self.next;
+        self.num_operations = 0;
         let expression = self.arithmetic()?;
         let label = match &expression {
             Expression::Column(name) => name.clone(),
@@ -268,6 +315,7 @@ impl Parser {
     ) -> Result<Expression, Problem> {
         let mut expression = operand(self)?;
         while let Some(operator) = operators.into_iter().find(|mark| self.eat(*mark)) {
+            self.operation()?;
             let right = operand(self)?;
             expression = Expression::Binary(operator, Box::new(expression), Box::new(right));
         }
@@ -277,15 +325,18 @@ impl Parser {
     /// A sign binds less than a power: -x^2 is -(x^2).
     fn signed(&mut self) -> Result<Expression, Problem> {
         if self.eat('-') {
+            self.operation()?;
             return Ok(Expression::Negative(Box::new(self.signed()?)));
         }
         if self.eat('+') {
+            self.operation()?;
             return self.signed();
         }
         let base = self.atom()?;
         if !self.eat('^') {
             return Ok(base);
         }
+        self.operation()?;
         let exponent = self.signed()?;
         Ok(Expression::Binary('^', Box::new(base), Box::new(exponent)))
     }
@@ -319,6 +370,7 @@ impl Parser {
     }
 
     fn closed(&mut self) -> Result<Expression, Problem> {
+        self.operation()?;
         let expression = self.arithmetic()?;
         self.expect(')', "an operator or `)`")?;
         Ok(expression)

@@ -1,5 +1,7 @@
 //! Sums of interactions, as `+`, `-`, `:`, `*` and `^` make them.
 
+use std::fmt;
+
 use super::expression::Expression;
 
 /// What stands between the colons of an interaction.
@@ -38,6 +40,17 @@ pub(crate) struct Term(pub(crate) Vec<Factor>);
 impl PartialEq for Term {
     fn eq(&self, other: &Term) -> bool {
         self.0.len() == other.0.len() && self.0.iter().all(|factor| other.0.contains(factor))
+    }
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let names = self.0.iter().map(|factor| match factor {
+            Factor::Column(name) => name.clone(),
+            Factor::Category(name) => format!("C({name})"),
+            Factor::Number(labelled) => labelled.label.clone(),
+        });
+        f.write_str(&names.collect::<Vec<_>>().join(":"))
     }
 }
 

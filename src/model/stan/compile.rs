@@ -186,7 +186,8 @@ impl<'a> Compiler<'a> {
             .arg(bridge)
             .args(archives)
             .arg(lib.join("libtbb.so.2"))
-            .arg(format!("-Wl,-rpath,{}", lib.display()))
+            // Relative to the model, so that the path of the cache may have a comma or a colon, which separate here.
+            .arg(format!("-Wl,-rpath,$ORIGIN/../../{}", Wheel::LIB_IN_CACHE))
             .arg("-Wl,--gc-sections")
             .arg("-o")
             .arg(work.join("model.so"));

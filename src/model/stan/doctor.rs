@@ -86,6 +86,8 @@ fn pip() -> Result<String, String> {
     let remedy = "install Python 3 with pip (Debian: python3-pip); it downloads Stan once";
     let output = Command::new("python3")
         .args(["-m", "pip", "--version"])
+        // `-m` runs what lies in the working directory, which must not be the user's.
+        .current_dir("/")
         .output()
         .map_err(|_| remedy.to_string())?;
     if !output.status.success() {

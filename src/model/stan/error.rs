@@ -16,6 +16,12 @@ pub enum StanError {
         #[source]
         source: io::Error,
     },
+    #[error("cannot write to {}, the folder for temporary files; set TMPDIR to a folder you may write to", path.display())]
+    Temporary {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
     #[error("cannot run `{program}`: {remedy}")]
     MissingProgram {
         program: String,

@@ -45,6 +45,28 @@ impl StanSource {
         }
     }
 
+    /// The program as it is compiled: the text of every included file in the place of its `#include`.
+    pub fn with_includes(&self) -> String {
+        self.expanded(&self.text, self.includes.len())
+    }
+
+    /// `depth` bounds files that include one another, which stanc refuses.
+    fn expanded(&self, text: &str, depth: usize) -> String {
+        let of = |line: &str| {
+            let name = include_name(line)?;
+            let mut includes = self.includes.iter();
+            let (_, text) = includes.find(|(known, _)| known == name)?;
+            (depth > 0).then(|| self.expanded(text, depth - 1))
+        };
+        let lines = text.split_inclusive('\n');
+        lines
+            .map(|line| match of(line) {
+                Some(included) => format!("{}\n", included.trim_end_matches('\n')),
+                None => line.to_string(),
+            })
+            .collect()
+    }
+
     /// A name that is a C++ identifier, for the generated class.
     pub fn model_name(&self) -> String {
         format!("{}_model", self.identifier())
@@ -166,6 +188,21 @@ mod tests {
         assert_eq!(hash(&before), hash(&StanSource::from_file(&main).unwrap()));
         fs::write(dir.path().join("g.stan"), "real f() { return 2; }\n").unwrap();
         assert_ne!(hash(&before), hash(&StanSource::from_file(&main).unwrap()));
+    }
+
+    #[test]
+    fn the_program_as_it_was_fitted_has_the_included_text() {
+        let dir = tempfile::tempdir().unwrap();
+        let main = dir.path().join("m.stan");
+        fs::write(&main, "functions {\n#include f.stan\n}\nmodel {}").unwrap();
+        fs::write(dir.path().join("f.stan"), "  #include <g.stan>\n// f\n").unwrap();
+        fs::write(dir.path().join("g.stan"), "real g() { return 1; }").unwrap();
+        let expanded = StanSource::from_file(&main).unwrap().with_includes();
+        let expected = "functions {\nreal g() { return 1; }\n// f\n}\nmodel {}";
+        assert_eq!(expanded, expected);
+        fs::write(dir.path().join("g.stan"), "#include f.stan\n").unwrap();
+        let circle = StanSource::from_file(&main).unwrap().with_includes();
+        assert!(circle.contains("#include"), "{circle}");
     }
 
     #[test]

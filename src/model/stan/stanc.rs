@@ -30,7 +30,10 @@ pub(super) struct Stanc {
 impl Stanc {
     pub fn info(&self, source: &StanSource) -> Result<ProgramInfo, StanError> {
         let work = tempfile::tempdir()
-            .map_err(|error| cache_error("write to", &std::env::temp_dir(), error))?;
+            .map_err(|source| StanError::Temporary {
+                path: std::env::temp_dir(),
+                source,
+            })?;
         let output = self.run(source, work.path(), &["--info".into()])?;
         serde_json::from_slice(&output.stdout).map_err(|error| StanError::Program {
             message: format!("stanc --info gave an answer that cannot be read: {error}"),
@@ -62,12 +65,15 @@ impl Stanc {
         let file = source
             .write_to(work)
             .map_err(|error| cache_error("write to", work, error))?;
-        let mut include_paths = work.display().to_string();
+        // A comma separates here, so the folder of the copies is named without its path.
+        let mut include_paths = ".".to_string();
         if let Some(folder) = &source.folder {
             include_paths = format!("{include_paths},{}", folder.display());
         }
+        let program = std::path::absolute(&self.program).unwrap_or(self.program.clone());
         let output = self.output(
-            Command::new(&self.program)
+            Command::new(program)
+                .current_dir(work)
                 .args(options)
                 .arg(format!("--include-paths={include_paths}"))
                 .arg(format!("--filename-in-msg={}", source.label))

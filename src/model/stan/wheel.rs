@@ -24,6 +24,9 @@ pub struct Wheel {
 }
 
 impl Wheel {
+    /// The folder of the libraries inside the cache.
+    pub(super) const LIB_IN_CACHE: &str = "toolchains/httpstan-4.13.0/httpstan/lib";
+
     pub fn find(cache: &Cache) -> Option<Wheel> {
         cache.find("toolchains", ID).map(|root| Wheel { root })
     }
@@ -97,8 +100,10 @@ fn download(work: &Path) -> Result<(), StanError> {
             "manylinux2014_x86_64",
             "--dest",
         ])
-        .arg(work)
+        .arg(".")
         .arg(PACKAGE)
+        // `-m` runs what lies in the working directory, which must not be the user's.
+        .current_dir(work)
         .output()
         .map_err(|source| StanError::MissingProgram {
             program: "python3".into(),
@@ -167,6 +172,14 @@ fn make_executable(_path: &Path) -> Result<(), StanError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_libraries_are_where_models_look_for_them() {
+        let wheel = Wheel {
+            root: Path::new("/cache/toolchains").join(ID),
+        };
+        assert_eq!(wheel.lib(), Path::new("/cache").join(Wheel::LIB_IN_CACHE));
+    }
 
     #[test]
     fn a_damaged_wheel_is_refused() {

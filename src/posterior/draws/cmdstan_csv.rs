@@ -176,7 +176,8 @@ impl ChainHeader {
             format_float(self.target_accept),
             self.max_depth,
             self.chain,
-            self.data_file,
+            // A comment ends with its line.
+            self.data_file.replace(['\n', '\r'], " "),
             self.seed,
         );
         (before, after)

@@ -143,6 +143,7 @@ impl Settings {
 
     pub fn design(&self) -> Result<Design, SimulateError> {
         self.refuse_what_does_not_apply()?;
+        self.refuse_what_does_not_fit_into_memory()?;
         let mut design = Design::paper(self.n);
         if self.design == DesignName::General {
             let fraction = self.mislinked.unwrap_or(DEFAULT_MISLINKED);
@@ -204,6 +205,25 @@ impl Settings {
             "shape" => self.shape,
             _ => None,
         }
+    }
+
+    fn refuse_what_does_not_fit_into_memory(&self) -> Result<(), SimulateError> {
+        const MOST: usize = 100_000_000;
+        let num_predictors = self.predictors.unwrap_or(1).max(1);
+        for (option, value, most) in [
+            ("--predictors", num_predictors, MOST),
+            ("--n", self.n, MOST / num_predictors.min(MOST)),
+            ("--blocks", self.blocks.unwrap_or(0), MOST),
+        ] {
+            if value > most {
+                return Err(SimulateError::OutOfRange {
+                    option: option.into(),
+                    value: value as f64,
+                    rule: "rows times predictors can be at most 100000000",
+                });
+            }
+        }
+        Ok(())
     }
 
     /// An option that a design would ignore is a mistake.
