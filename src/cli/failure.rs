@@ -162,6 +162,8 @@ impl From<FitError> for Failure {
             | FitError::Agreement(_)
             | FitError::Weights(_)
             | FitError::NoAlpha { .. }
+            | FitError::UnknownInit { .. }
+            | FitError::ReservedName { .. }
             | FitError::Draws(_)
             | FitError::Posterior(_)
             | FitError::Compare(_)

@@ -55,6 +55,18 @@ pub enum FitError {
         "{label} declares no `alpha` in its data block, so the temperature cannot be other than 1: add `real<lower=0, upper=1> alpha;` and multiply the likelihood by it"
     )]
     NoAlpha { label: String },
+    /// A starting value of a parameter that the program does not have.
+    #[error("sampler.init has a value for `{name}`, which is no parameter of {label}; {advice}")]
+    UnknownInit {
+        name: String,
+        label: String,
+        advice: String,
+    },
+    /// A quantity of the program has a name of the results.
+    #[error(
+        "{label} has a quantity `{name}`, which is what unshuffle calls one of its own in the results; rename it"
+    )]
+    ReservedName { label: String, name: String },
     /// A chain stopped.
     #[error(transparent)]
     Chain(#[from] ChainError<ModelError>),

@@ -19,6 +19,7 @@ use crate::numerics::Spread;
 use crate::numerics::rng::{self, DrawSeeds};
 use crate::priors::{self, PriorsUsed};
 use crate::sampler::links::Prior;
+use crate::text::{nearest, quoted_list};
 
 /// A model with its data, ready to sample.
 pub struct Prepared {
@@ -96,6 +97,8 @@ pub struct Program {
     takes_alpha: bool,
     /// Whether it can weigh its rows: `weighted` stands in its data and `weight` among its parameters.
     takes_weights: bool,
+    /// The names of its parameters, where the toolchain tells.
+    parameters: Option<Vec<String>>,
     /// How many indices the latent response takes, where the toolchain tells.
     dimensions: Option<usize>,
     /// Whether it can predict: `N_new` and `X_new` stand in its data.
@@ -111,9 +114,13 @@ impl Program {
             StanModel::check_declaration(info, &source.label, &model.response)?;
         }
         let compiled = compiler.compile(&source)?;
+        let text = source.with_includes();
         Ok(Program {
             library: StanModel::open_library(&compiled.library)?,
-            takes_new_rows: source.text.contains("X_new"),
+            takes_new_rows: text.contains("X_new"),
+            parameters: info
+                .as_ref()
+                .map(|info| info.parameters.keys().cloned().collect()),
             dimensions: info
                 .as_ref()
                 .map(|info| info.parameters[&model.response].dimensions),
@@ -121,13 +128,45 @@ impl Program {
                 Some(info) => {
                     info.inputs.contains_key("weighted") && info.parameters.contains_key("weight")
                 }
-                None => source.text.contains("weighted * N"),
+                None => text.contains("weighted * N"),
             },
             takes_alpha: info.is_none_or(|info| info.inputs.contains_key("alpha")),
-            text: source.with_includes(),
+            text,
             label: source.label,
             toolchain: compiler.toolchain.describe(),
         })
+    }
+
+    /// Stan ignores a starting value of a parameter that is not there, and starts the one that was meant at random.
+    fn check_init(&self, init: &Init) -> Result<(), FitError> {
+        let (Init::Values(values), Some(known)) = (init, &self.parameters) else {
+            return Ok(());
+        };
+        let Some(name) = values.keys().find(|name| !known.contains(name)) else {
+            return Ok(());
+        };
+        let advice = match nearest(name, known.iter().map(String::as_str)) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("its parameters are {}", quoted_list(known)),
+        };
+        Err(FitError::UnknownInit {
+            name: name.clone(),
+            label: self.label.clone(),
+            advice,
+        })
+    }
+
+    /// The links have quantities of their own in the summary.
+    fn check_names(&self, model: &StanModel) -> Result<(), FitError> {
+        let reserved = ["n_moved", "mismatch_rate"];
+        let mut names = model.output_names().iter();
+        match names.find(|name| reserved.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(name) => Err(FitError::ReservedName {
+                label: self.label.clone(),
+                name: name.clone(),
+            }),
+        }
     }
 
     /// Builds the model, and checks that both steps mean the same likelihood.
@@ -136,6 +175,7 @@ impl Program {
         if let Init::File(file) = &config.sampler.init {
             config.sampler.init = Init::Values(read_init(file)?);
         }
+        self.check_init(&config.sampler.init)?;
         let shape = ResponseShape {
             rows: data.num_rows(),
             columns: data.response_names.as_ref().map(Vec::len),
@@ -175,6 +215,9 @@ impl Program {
             return Err(FitError::NoAlpha {
                 label: self.label.clone(),
             });
+        }
+        if config.permutation.update != config::Update::None {
+            self.check_names(&model)?;
         }
         let coordinates = coordinates(&config, &model, &data)?;
         if config.permutation.update != config::Update::None {

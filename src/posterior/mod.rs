@@ -116,7 +116,8 @@ impl Posterior {
     pub fn findings(&self) -> &[Finding] {
         self.findings.get_or_init(|| {
             let summary = self.summary();
-            let mut findings = summary::findings(&self.chains, summary);
+            let mut findings = Vec::from_iter(self.unfinished());
+            findings.extend(summary::findings(&self.chains, summary));
             findings.extend(self.links.as_ref().and_then(LinksSummary::findings));
             let outcomes = self.outcomes().iter();
             let drifts = outcomes.filter_map(|chain| Some((chain.chain, chain.drift?)));
@@ -124,6 +125,17 @@ impl Posterior {
             let priors = self.data.as_ref().and_then(|data| data.priors.as_ref());
             findings.extend(summary::prior_findings(priors, summary));
             findings
+        })
+    }
+
+    /// Whether there are fewer draws than the config asks for.
+    fn unfinished(&self) -> Option<Finding> {
+        let sampler = &self.config.sampler;
+        let num_asked = sampler.chains * sampler.draws.div_ceil(sampler.thin);
+        let num_draws = self.num_draws();
+        (num_draws < num_asked).then_some(Finding::Unfinished {
+            num_draws,
+            num_asked,
         })
     }
 

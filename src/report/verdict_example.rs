@@ -76,6 +76,7 @@ impl Example {
             "name": "example",
             "model": {"stan": "linear"},
             "data": {"file": "data.csv", "response": "food", "predictors": self.predictors},
+            "sampler": {"chains": self.num_chains, "draws": self.num_draws},
         });
         let file = Path::new("/fits/example/config.json");
         let config = config::parse(&config.to_string(), file, &[]).unwrap();

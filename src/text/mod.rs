@@ -3,10 +3,12 @@
 
 mod errors;
 mod names;
+mod numbers;
 mod printable;
 mod table;
 
 pub(crate) use errors::full_sentence;
 pub(crate) use names::{list, nearest, quoted_list};
+pub(crate) use numbers::number_on_scale;
 pub(crate) use printable::printable;
 pub(crate) use table::aligned;

@@ -31,6 +31,15 @@ pub enum PredictError {
     Fit(#[from] FitError),
     #[error("cannot find {}; give a CSV file with the columns of the predictors", path.display())]
     NotFound { path: PathBuf },
+    #[error(
+        "config.json in {} says the columns {now}, but {fitted} were fitted; put its data part back as it was, or fit again",
+        folder.display()
+    )]
+    OtherColumns {
+        folder: PathBuf,
+        now: String,
+        fitted: String,
+    },
     #[error("--draws is {asked}, but the fit has {num_draws} draws; ask for 1 to {num_draws}")]
     NumDraws { asked: usize, num_draws: usize },
     #[error(
@@ -74,6 +83,20 @@ pub struct Prediction {
     draws: Vec<usize>,
 }
 
+/// Coefficients go by position, so the columns must be those of the fit.
+fn check_columns(fit: &Posterior, rows: &NewRows) -> Result<(), PredictError> {
+    match &fit.data {
+        Some(data) if data.predictor_names != rows.predictor_names => {
+            Err(PredictError::OtherColumns {
+                folder: fit.folder.path().to_path_buf(),
+                now: rows.predictor_names.join(", "),
+                fitted: data.predictor_names.join(", "),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
 impl Prediction {
     /// `num_draws` are spread evenly over all draws of the fit; without it all are used.
     pub fn read(
@@ -89,6 +112,7 @@ impl Prediction {
             });
         }
         let rows = read_new(&fit.config.data, file)?;
+        check_columns(&fit, &rows)?;
         let all = fit.num_draws();
         let asked = num_draws.unwrap_or(all);
         if asked == 0 || asked > all {

@@ -1,7 +1,7 @@
 //! The comparison as an aligned table for terminals.
 
 use super::{Estimate, TRUTH};
-use crate::text::aligned;
+use crate::text::{aligned, number_on_scale};
 
 /// More methods than these do not fit side by side into a terminal: they stand below one another.
 const MOST_COLUMNS: usize = 2;
@@ -60,13 +60,13 @@ pub fn method_label(method: &str) -> &str {
 }
 
 fn cells(estimate: &Estimate) -> [String; 2] {
+    let ends = estimate.interval.unwrap_or([estimate.value; 2]);
+    let scale = ends.into_iter().map(f64::abs).fold(0.0, f64::max);
+    let number = |value| number_on_scale(value, scale, 4);
     let interval = estimate
         .interval
-        .map(|[low, high]| format!("[{low:.4}, {high:.4}]"));
-    [
-        format!("{:.4}", estimate.value),
-        interval.unwrap_or_default(),
-    ]
+        .map(|[low, high]| format!("[{}, {}]", number(low), number(high)));
+    [number(estimate.value), interval.unwrap_or_default()]
 }
 
 fn joined(estimate: &Estimate) -> String {
@@ -111,6 +111,14 @@ mod tests {
         );
         estimates.push(estimate(TRUTH, "income", 2.5));
         assert!(table(&estimates).ends_with("2.5000\n"));
+    }
+
+    #[test]
+    fn small_coefficients_do_not_become_zero() {
+        let mut small = estimate("least_squares", "income", 1.5e-6);
+        small.interval = Some([1.25e-6, 1.75e-6]);
+        let text = table(&[small]);
+        assert!(text.contains("1.500e-6 [1.250e-6, 1.750e-6]"), "{text}");
     }
 
     #[test]

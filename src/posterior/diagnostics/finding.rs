@@ -30,6 +30,11 @@ pub(crate) fn is_low_e_bfmi(e_bfmi: f64) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "FindingRecord", try_from = "FindingRecord")]
 pub enum Finding {
+    /// The fit was interrupted or killed, or some of its draws are lost.
+    Unfinished {
+        num_draws: usize,
+        num_asked: usize,
+    },
     /// Trajectories reached the largest tree depth.
     TreedepthHits {
         num_hits: usize,
@@ -166,7 +171,8 @@ impl Finding {
                     .iter_mut()
                     .for_each(|name| *name = name_of(name));
             }
-            Finding::TreedepthHits { .. }
+            Finding::Unfinished { .. }
+            | Finding::TreedepthHits { .. }
             | Finding::Divergences { .. }
             | Finding::LowEBfmi(_)
             | Finding::LinksDisagree(_)
@@ -183,6 +189,7 @@ impl Finding {
 
     pub(super) fn kind(&self) -> &'static str {
         match self {
+            Finding::Unfinished { .. } => "unfinished",
             Finding::TreedepthHits { .. } => "treedepth_hits",
             Finding::Divergences { .. } => "divergences",
             Finding::LowEBfmi(_) => "low_e_bfmi",
@@ -203,6 +210,13 @@ impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let percent = |part: usize, whole: usize| 100.0 * part as f64 / whole as f64;
         match self {
+            Finding::Unfinished {
+                num_draws,
+                num_asked,
+            } => write!(
+                f,
+                "The fit did not finish: there are {num_draws} of {num_asked} draws. Fit again, or ask for fewer in sampler.draws.",
+            ),
             Finding::TreedepthHits {
                 num_hits,
                 num_draws,

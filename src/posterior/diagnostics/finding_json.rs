@@ -19,6 +19,8 @@ pub(super) struct FindingRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     num_draws: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    num_asked: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_depth: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     names: Option<Vec<String>>,
@@ -40,6 +42,14 @@ impl From<Finding> for FindingRecord {
             ..FindingRecord::default()
         };
         match finding {
+            Finding::Unfinished {
+                num_draws,
+                num_asked,
+            } => FindingRecord {
+                num_draws: Some(num_draws),
+                num_asked: Some(num_asked),
+                ..record
+            },
             Finding::TreedepthHits {
                 num_hits,
                 num_draws,
@@ -94,6 +104,7 @@ impl TryFrom<FindingRecord> for Finding {
     fn try_from(record: FindingRecord) -> Result<Finding, String> {
         let kind = record.kind.clone();
         let finding = match kind.as_str() {
+            "unfinished" => record.unfinished(),
             "treedepth_hits" => record.treedepth_hits(),
             "divergences" => record.divergences(),
             "low_e_bfmi" => record.worst().map(Finding::LowEBfmi),
@@ -113,6 +124,13 @@ impl TryFrom<FindingRecord> for Finding {
 }
 
 impl FindingRecord {
+    fn unfinished(&self) -> Option<Finding> {
+        Some(Finding::Unfinished {
+            num_draws: self.num_draws?,
+            num_asked: self.num_asked?,
+        })
+    }
+
     fn treedepth_hits(&self) -> Option<Finding> {
         Some(Finding::TreedepthHits {
             num_hits: self.num_hits?,
