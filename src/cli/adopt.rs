@@ -79,7 +79,9 @@ fn tell(adopted: &Adopted, args: &AdoptArgs, output: &Path, config: &str) {
             path.display(),
             path.display()
         ),
-        None => to_stdout(&format!("A config to begin with (--config FILE writes it):\n{config}")),
+        None => to_stdout(&format!(
+            "A config to begin with (--config FILE writes it):\n{config}"
+        )),
     }
 }
 

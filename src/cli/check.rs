@@ -78,10 +78,7 @@ fn check_writable(output: &Path) -> Result<(), Failure> {
         ))
     };
     if !existing.is_dir() {
-        return Err(refused(format!(
-            "{} is not a folder",
-            existing.display()
-        )));
+        return Err(refused(format!("{} is not a folder", existing.display())));
     }
     match tempfile::tempfile_in(existing) {
         Ok(_) => Ok(()),

@@ -9,7 +9,8 @@ use super::default_threads;
 use super::failure::Failure;
 use super::progress::ChainProgress;
 use super::terminal::{
-    print_comparison, print_findings, print_summary, stop_on_interrupt, tidy, warn_of_problems, width,
+    print_comparison, print_findings, print_summary, stop_on_interrupt, tidy, warn_of_problems,
+    width,
 };
 use crate::baseline::compare::read_truth;
 use crate::data::Truth;

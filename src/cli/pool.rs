@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::output::to_stdout;
-use crate::text::number_on_scale;
 use crate::after::pool::{Estimates, Pooled, pooled_csv, read_estimates};
+use crate::text::number_on_scale;
 
 #[derive(Debug, Args)]
 pub(super) struct PoolArgs {
@@ -45,8 +45,8 @@ fn table(pooled: &[Pooled]) -> String {
         };
         let [low, high] = p.interval;
         let scale = p.estimate.abs().max(p.standard_error);
-        let [estimate, error, low, high] = [p.estimate, p.standard_error, low, high]
-            .map(|value| number_on_scale(value, scale, 5));
+        let [estimate, error, low, high] =
+            [p.estimate, p.standard_error, low, high].map(|value| number_on_scale(value, scale, 5));
         text += &format!(
             "{:width$}  {estimate:>11}  {error:>11}  {df:>8}  {low:>11}  {high:>11}  {:>12.4}  {:>12.4}\n",
             p.name, p.fraction_missing, p.relative_increase

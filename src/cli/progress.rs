@@ -9,8 +9,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::model::stan::{BuildObserver, StanError};
 use crate::sampler::chain::{Observer, Progress};
-use crate::text::printable;
 use crate::study::{Ended, Study, StudyObserver, Task};
+use crate::text::printable;
 
 /// Names each task of fetching and compiling, and how long it is going to take.
 pub(super) struct BuildProgress {

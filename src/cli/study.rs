@@ -152,7 +152,9 @@ fn run_part(args: RunArgs) -> Result<(), Failure> {
     let counts = work(&study, &chosen, args.worker)?;
     say!(
         "{} done, {} were done before, {} failed",
-        counts.done, counts.skipped, counts.failed
+        counts.done,
+        counts.skipped,
+        counts.failed
     );
     end(counts)
 }

@@ -34,9 +34,7 @@ pub(super) fn stop_on_interrupt(words: &'static str) -> Arc<AtomicBool> {
         note!("{words}; press Ctrl-C again to stop at once.");
     });
     if let Err(error) = set {
-        note!(
-            "warning: Ctrl-C will lose the draws, since its handler could not be set: {error}"
-        );
+        note!("warning: Ctrl-C will lose the draws, since its handler could not be set: {error}");
     }
     stop
 }

@@ -20,6 +20,15 @@ const MOST_ITERATIONS: usize = 1_000_000_000;
 /// As for the parameters of the Beta distribution that the audit is added to.
 const MOST_CHECKED: usize = 1_000_000_000;
 
+/// 1e-300 as it was typed, not with 300 digits.
+fn without_many_zeros(value: String) -> String {
+    const MOST_DIGITS: usize = 25;
+    match value.parse::<f64>() {
+        Ok(number) if value.len() > MOST_DIGITS => format!("{number:e}"),
+        _ => value,
+    }
+}
+
 /// Every failure names the config file.
 pub(crate) struct Check<'a> {
     pub(crate) file: &'a Path,
@@ -39,7 +48,7 @@ impl Check<'_> {
         Err(ConfigError::BadValue {
             file: self.file.display().to_string(),
             path: path.into(),
-            value: value.to_string(),
+            value: without_many_zeros(value.to_string()),
             rule: rule.into(),
         })
     }

@@ -52,6 +52,14 @@ pub enum ConfigError {
 impl ConfigError {
     /// The same mistake in a config that stands at `outer` of another one.
     pub(crate) fn inside(mut self, outer: &str) -> ConfigError {
+        if let ConfigError::BadFile { file, value, rule } = self {
+            return ConfigError::BadValue {
+                file,
+                path: outer.into(),
+                value,
+                rule,
+            };
+        }
         if let ConfigError::UnknownKey { path, .. }
         | ConfigError::MissingKey { path, .. }
         | ConfigError::BadValue { path, .. } = &mut self

@@ -37,7 +37,10 @@ pub(super) fn explain(
     let rule = if let Some(rest) = message.strip_prefix("unknown variant ") {
         name_advice(rest, value.trim_matches('"'), "choices")
     } else if let Some((_, expected)) = message.split_once(", expected ") {
-        format!("write {}", plain(expected))
+        match expected {
+            "a map" => format!("write {}", object_at(&path.to_string())),
+            expected => format!("write {}", plain(expected)),
+        }
     } else {
         message
     };
@@ -91,15 +94,24 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
+/// An object whose keys are the user's own.
+fn object_at(path: &str) -> &'static str {
+    match path {
+        "model.data" => "an object such as {\"K\": 3}",
+        "data.reference" => "an object such as {\"sector\": \"public\"}",
+        "methods" => "an object such as {\"huber\": {\"baseline\": \"huber\"}}",
+        _ => "an object, which is keys and values in braces",
+    }
+}
+
 /// Serde's names of Rust types, in the words of a person who writes JSON.
 fn plain(expected: &str) -> &str {
     match expected {
         "u32" | "u64" | "usize" => "a whole number of 0 or more, without quotes",
         "f64" => "a number without quotes",
         "a boolean" => "true or false, without quotes",
-        "a string" | "path string" | "a path string" => "text in quotes",
+        "a string" | "path string" | "a path string" | "string or map" => "text in quotes",
         "a sequence" => "a list such as [\"educ\", \"exper\"]",
-        "a map" => "an object such as {\"K\": 3}",
         described => described,
     }
 }
@@ -111,6 +123,8 @@ pub(super) fn example(path: &str, key: &str) -> String {
         "data" => {
             "{\"file\": \"wages.csv\", \"response\": \"log_wage\", \"predictors\": [\"educ\", \"exper\"]}"
         }
+        "data.n" => "100",
+        "methods" => "{\"huber\": {\"baseline\": \"huber\"}}",
         "data.file" => "\"wages.csv\"",
         "data.response" => "\"log_wage\"",
         "data.predictors" => "[\"educ\", \"exper\"]",

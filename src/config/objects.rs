@@ -22,9 +22,7 @@ impl<'de> Deserializer<'de> for Objects<'de> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Self::Error> {
         match self.0 {
-            Value::Array(list) => {
-                visitor.visit_seq(SeqDeserializer::new(list.iter().map(Objects)))
-            }
+            Value::Array(list) => visitor.visit_seq(SeqDeserializer::new(list.iter().map(Objects))),
             Value::Object(object) => {
                 let entries = object.iter();
                 let entries = entries.map(|(key, value)| (key.as_str(), Objects(value)));

@@ -226,7 +226,7 @@ pub(super) fn excerpt(value: &str) -> String {
 
 /// The beginning of a formula.
 pub(super) fn beginning(text: &str) -> String {
-    cut(text, 200)
+    cut(text, 100)
 }
 
 fn cut(text: &str, most: usize) -> String {

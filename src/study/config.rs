@@ -203,7 +203,7 @@ impl Study {
     /// `settings` are the values of `--set`.
     pub fn load(file: &Path, settings: &[String]) -> Result<Study, StudyError> {
         let value = load_value(file, settings)?;
-        let raw: RawStudy = typed(&value, file)?;
+        let raw: RawStudy = typed(&value, file).map_err(with_example_of_a_study)?;
         let check = Check { file };
         let reader = Reader {
             file,
@@ -273,6 +273,16 @@ impl Study {
             cells: cells.into_iter().map(|(cell, _)| cell).collect(),
         })
     }
+}
+
+/// The `data` of a study are simulated, those of a fit are a file.
+fn with_example_of_a_study(mut error: ConfigError) -> ConfigError {
+    if let ConfigError::MissingKey { path, example, .. } = &mut error
+        && path == "data"
+    {
+        *example = "\"data\": {\"design\": \"paper\", \"n\": 100}".into();
+    }
+    error
 }
 
 /// A cell whose labels are not known yet, and the axes it has.

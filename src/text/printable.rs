@@ -30,7 +30,13 @@ mod tests {
     fn control_characters_become_signs_and_everything_else_stays() {
         let plain = "a\tb\n\u{e9} \u{3b2} \u{4e2d} \u{1f600}";
         assert!(matches!(printable(plain), Cow::Borrowed(text) if text == plain));
-        assert_eq!(printable("\u{1b}[31mx\r\u{7}"), "\u{241b}[31mx\u{240d}\u{2407}");
-        assert_eq!(printable("\u{9b}2J\u{202e}\u{7f}"), "\u{fffd}2J\u{fffd}\u{2421}");
+        assert_eq!(
+            printable("\u{1b}[31mx\r\u{7}"),
+            "\u{241b}[31mx\u{240d}\u{2407}"
+        );
+        assert_eq!(
+            printable("\u{9b}2J\u{202e}\u{7f}"),
+            "\u{fffd}2J\u{fffd}\u{2421}"
+        );
     }
 }

@@ -5,6 +5,7 @@ mod common;
 
 mod adopt;
 mod assess;
+mod bad_inputs;
 mod commands;
 mod compare;
 mod compile;

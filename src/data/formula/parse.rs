@@ -181,7 +181,9 @@ impl Parser {
                 if let Some(absent) = part.terms.iter().find(is_absent) {
                     return Err(Problem {
                         at,
-                        words: format!("`{absent}` is taken away, but it is not among the terms before it"),
+                        words: format!(
+                            "`{absent}` is taken away, but it is not among the terms before it"
+                        ),
                     });
                 }
                 sum.remove(part);

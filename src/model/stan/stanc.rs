@@ -29,11 +29,10 @@ pub(super) struct Stanc {
 
 impl Stanc {
     pub fn info(&self, source: &StanSource) -> Result<ProgramInfo, StanError> {
-        let work = tempfile::tempdir()
-            .map_err(|source| StanError::Temporary {
-                path: std::env::temp_dir(),
-                source,
-            })?;
+        let work = tempfile::tempdir().map_err(|source| StanError::Temporary {
+            path: std::env::temp_dir(),
+            source,
+        })?;
         let output = self.run(source, work.path(), &["--info".into()])?;
         serde_json::from_slice(&output.stdout).map_err(|error| StanError::Program {
             message: format!("stanc --info gave an answer that cannot be read: {error}"),

@@ -23,6 +23,10 @@ pub enum SimulateError {
         "these predictors make means as large as exp({largest:.0}); choose a smaller --x-scale, --beta or --intercept"
     )]
     LargeMeans { largest: f64 },
+    #[error(
+        "these settings make responses that are too large for a number; choose a smaller --x-scale, --beta, --intercept or --sigma"
+    )]
+    NotFinite,
     #[error("{option} is {value}; {rule}")]
     OutOfRange {
         option: String,

@@ -72,6 +72,9 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
     let mut right_y: Vec<f64> = responses
         .map(|&linear| design.errors.at(linear, design.sigma).draw(&mut rng))
         .collect();
+    if !right_y.iter().chain(&x).all(|value| value.is_finite()) {
+        return Err(SimulateError::NotFinite);
+    }
     let blocks = match design.links {
         Links::Blocks { num_blocks, .. } => Some(even_blocks(design.num_rows, num_blocks)),
         _ => None,
