@@ -33,6 +33,8 @@ mod collapsed_exactness;
 #[cfg(test)]
 mod exactness;
 #[cfg(test)]
+mod extremes;
+#[cfg(test)]
 mod mixing;
 #[cfg(test)]
 mod structured;
