@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::config_args::{ConfigArgs, warn_of_unreachable_links, what_was_done};
+use super::config_args::{ConfigArgs, warn_of_size, warn_of_unreachable_links, what_was_done};
 use super::failure::Failure;
 use super::terminal::tidy;
 use crate::config;
@@ -56,6 +56,7 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     );
     print_priors(&prepared.priors);
     warn_of_unreachable_links(&prepared);
+    warn_of_size(&prepared);
     say!("stan     {}", prepared.toolchain);
     say!("output   {}", tidy(&prepared.config.output));
     match check_output(&prepared.config.output, false) {

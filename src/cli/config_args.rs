@@ -94,6 +94,22 @@ pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
     lines
 }
 
+/// Draws that would fill the memory and the disk of most machines.
+pub(super) fn warn_of_size(prepared: &Prepared) {
+    const LARGE: f64 = 4e9;
+    let sampler = &prepared.config.sampler;
+    let num_draws = sampler.chains as f64 * sampler.draws.div_ceil(sampler.thin) as f64;
+    // Twelve columns are of the sampler; a number takes 8 bytes in memory, and about twice that in a file.
+    let bytes = 8.0 * num_draws * (prepared.model.output_names().len() + 12) as f64;
+    if bytes > LARGE {
+        note!(
+            "warning: the draws will take about {:.0} GB of memory and {:.0} GB of disk; lower sampler.draws, or raise sampler.thin",
+            bytes / 1e9,
+            2.0 * bytes / 1e9
+        );
+    }
+}
+
 /// Links that the config cannot find, though it asks for them.
 pub(super) fn warn_of_unreachable_links(prepared: &Prepared) {
     let update = prepared.config.permutation.update;

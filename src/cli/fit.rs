@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::config_args::{ConfigArgs, warn_of_unreachable_links, what_was_done};
+use super::config_args::{ConfigArgs, warn_of_size, warn_of_unreachable_links, what_was_done};
 use super::default_threads;
 use super::failure::Failure;
 use super::progress::ChainProgress;
@@ -49,6 +49,7 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     check_output(&config.output, args.force)?;
     let prepared = args.config.prepare(config)?;
     warn_of_unreachable_links(&prepared);
+    warn_of_size(&prepared);
     if !args.quiet {
         let lines = what_was_done(&prepared);
         lines.iter().for_each(|line| note!("{line}"));

@@ -228,3 +228,41 @@ impl Posterior {
         self.estimates = OnceLock::new();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fit that was asked for two chains of five draws, of which it kept every second.
+    fn with_draws(num_draws: &[usize]) -> Posterior {
+        let text = r#"{"model": {"stan": "linear"}, "data": {"file": "a.csv", "formula": "y ~ x"},
+            "sampler": {"chains": 2, "draws": 5, "thin": 2}}"#;
+        let config = crate::config::parse(text, Path::new("/fit/config.json"), &[]).unwrap();
+        let chain = |(k, num_draws): (usize, &usize)| ChainDraws {
+            chain: k + 1,
+            names: vec!["lp__".into()],
+            columns: vec![(0..*num_draws).map(|draw| draw as f64).collect()],
+            ..ChainDraws::default()
+        };
+        let chains = num_draws.iter().enumerate().map(chain).collect();
+        Posterior::of(Folder::new("/fit"), config, chains)
+    }
+
+    #[test]
+    fn fewer_draws_than_were_asked_for_are_a_problem() {
+        assert_eq!(with_draws(&[3, 3]).unfinished(), None);
+        for num_draws in [&[3, 2][..], &[3], &[]] {
+            let finding = with_draws(num_draws).unfinished();
+            let expected = Finding::Unfinished {
+                num_draws: num_draws.iter().sum(),
+                num_asked: 6,
+            };
+            assert_eq!(finding.as_ref(), Some(&expected));
+            assert!(expected.is_problem());
+        }
+        assert!(matches!(
+            with_draws(&[3]).findings()[0],
+            Finding::Unfinished { .. }
+        ));
+    }
+}

@@ -49,6 +49,10 @@ mod tests {
             num_more: 0,
         };
         let findings = vec![
+            Finding::Unfinished {
+                num_draws: 150,
+                num_asked: 400,
+            },
             Finding::Divergences {
                 num_divergences: 3,
                 num_draws: 400,
@@ -59,6 +63,12 @@ mod tests {
                 max_depth: 10,
             },
             Finding::HighRHat(worst.clone()),
+            Finding::LowBulkEss(worst.clone()),
+            Finding::LowTailEss(worst.clone()),
+            Finding::LowEBfmi(worst.clone()),
+            Finding::LinksDisagree(worst.clone()),
+            Finding::PriorAgainstData(worst.clone()),
+            Finding::NotJudged(names.clone()),
             Finding::LinksDrift(worst),
             Finding::Constant(names),
             Finding::Contradicted("So it is.".into()),
@@ -84,7 +94,7 @@ mod tests {
             keys,
             ["num_rows", "findings", "chains", "seconds", "interrupted"]
         );
-        assert_eq!(value["findings"][2]["values"], json!(["inf", 1.5]));
+        assert_eq!(value["findings"][3]["values"], json!(["inf", 1.5]));
         let again: Diagnostics = serde_json::from_value(value.clone()).unwrap();
         assert_eq!(again.findings, diagnostics.findings);
         assert_eq!(serde_json::to_value(&again).unwrap(), value);

@@ -121,6 +121,22 @@ mod tests {
     }
 
     #[test]
+    fn a_mean_far_outside_its_prior_is_found() {
+        let priors: PriorsUsed = serde_json::from_value(serde_json::json!({
+            "numbers": "paper",
+            "lines": [{"quantity": "beta.2", "label": "slope", "law": "normal", "location": 1.0, "scale": 2.0}],
+        }))
+        .unwrap();
+        let row = |mean: f64| {
+            [summarize("beta.2", &[&[mean; 4]], None)]
+        };
+        let finding = prior_findings(Some(&priors), &row(9.0)).unwrap();
+        assert!(finding.to_string().contains("beta.2 (4.0)"), "{finding}");
+        assert_eq!(prior_findings(Some(&priors), &row(7.0)), None);
+        assert_eq!(prior_findings(None, &row(9.0)), None);
+    }
+
+    #[test]
     fn drift_is_found_by_chain() {
         let drift = Drift {
             before: 40.0,

@@ -93,3 +93,24 @@ impl Aspect {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_model_that_is_not_trusted_is_a_finding() {
+        let mut trust = Trust {
+            trusted: true,
+            source: Method::Joint,
+            weight: 1.0,
+            checks: Vec::new(),
+            sentence: "Errors are no normal ones.".into(),
+        };
+        assert_eq!(trust.finding(), None);
+        trust.trusted = false;
+        let finding = trust.finding().unwrap();
+        assert!(finding.is_problem());
+        assert!(finding.to_string().contains(&trust.sentence), "{finding}");
+    }
+}

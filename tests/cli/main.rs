@@ -22,5 +22,6 @@ mod report;
 mod several_responses;
 mod simulate;
 mod standardise;
+mod streams;
 mod study;
 mod trust;

@@ -331,6 +331,13 @@ mod tests {
     fn every_message_says_what_was_found_and_what_to_do() {
         let cases = [
             (
+                Finding::Unfinished {
+                    num_draws: 150,
+                    num_asked: 4000,
+                },
+                ["there are 150 of 4000 draws", "Fit again"],
+            ),
+            (
                 Finding::TreedepthHits {
                     num_hits: 7,
                     num_draws: 4000,

@@ -1,0 +1,211 @@
+//! Writes that fail, readers that stop reading, and names that would steer a terminal.
+
+use std::fs;
+use std::process::Command;
+
+use crate::common::{Project, binary};
+use serde_json::{Value, json};
+
+/// Runs a line of sh in the project, with the program as `$U`; returns the exit code, stdout and stderr.
+fn shell(project: &Project, line: &str) -> (i32, String, String) {
+    let output = Command::new("bash")
+        .args(["-c", line])
+        .env("U", binary())
+        .env_remove("BRIDGESTAN")
+        .current_dir(project.path(""))
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().expect("no signal");
+    (code, text(output.stdout), text(output.stderr))
+}
+
+/// Ended with `code` and one sentence on stderr that has `says`.
+fn assert_sentence(project: &Project, line: &str, code: i32, says: &str) {
+    let (found, _, stderr) = shell(project, line);
+    assert_eq!(found, code, "{line}: {stderr}");
+    assert!(stderr.contains(says), "{line}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{line}: {stderr}");
+}
+
+fn fitted() -> Project {
+    let project = Project::new(&[]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    project
+}
+
+#[test]
+fn a_full_disk_behind_stdout_is_told_and_strict_is_judged_before() {
+    let project = fitted();
+    let full = "cannot write to the standard output (No space left on device";
+    assert_sentence(&project, "$U check config.json >/dev/full", 2, full);
+    assert_sentence(&project, "$U summary out >/dev/full", 2, full);
+    assert_sentence(&project, "$U schema >/dev/full", 2, full);
+    let new: String = (0..20_000).map(|k| format!("{k}\n")).collect();
+    project.write("new.csv", &format!("x\n{new}"));
+    let limited = "trap '' XFSZ; ulimit -f 50; $U predict out new.csv";
+    let large = "cannot write to the standard output (File too large";
+    assert_sentence(&project, &format!("{limited} > p.csv"), 2, large);
+    let line = format!("{limited} --output p.csv");
+    assert_sentence(&project, &line, 2, "cannot write p.csv: File too large");
+    // Too few draws: --strict ends with 1, wherever the table goes.
+    let short = "$U fit config.json --quiet --set sampler.draws=12 --set output=short --strict";
+    let (code, _, stderr) = shell(&project, &format!("{short} >/dev/full"));
+    assert_eq!(code, 1, "{stderr}");
+    assert_eq!(
+        shell(&project, "$U diagnose short --strict >/dev/full").0,
+        1
+    );
+    let line = "$U diagnose short --strict | true; exit ${PIPESTATUS[0]}";
+    assert_eq!(shell(&project, line).0, 1);
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let project = fitted();
+    let line = "$U schema | head -1; exit ${PIPESTATUS[0]}";
+    let (code, stdout, stderr) = shell(&project, line);
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (0, "{\n", ""));
+    let line = "$U summary out | true; exit ${PIPESTATUS[0]}";
+    assert_eq!(shell(&project, line).0, 0);
+}
+
+#[test]
+fn a_full_disk_behind_stderr_ends_nothing() {
+    let project = Project::new(&[]);
+    assert_eq!(shell(&project, "$U check config.json 2>/dev/full").0, 0);
+    assert_eq!(shell(&project, "$U check none.json 2>/dev/full").0, 2);
+    let (code, stdout, _) = shell(&project, "$U fit config.json 2>/dev/full");
+    assert_eq!(code, 0);
+    assert!(stdout.contains("Results: out"), "{stdout}");
+}
+
+#[test]
+fn a_disk_that_fills_up_while_sampling_ends_with_2_and_the_file() {
+    let project = Project::new(&[("sampler.draws", json!(2000))]);
+    let line = "trap '' XFSZ; ulimit -f 40; $U fit config.json --quiet";
+    let says = "out/draws_1.csv: File too large";
+    let (code, _, stderr) = shell(&project, &format!("{line} --threads 1"));
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains(says), "{stderr}");
+    let (_, stdout, _) = shell(&project, "$U diagnose out");
+    assert!(!stdout.contains("No problems found"), "{stdout}");
+}
+
+#[test]
+fn quiet_hides_no_problem() {
+    let project = Project::new(&[("sampler.draws", json!(12))]);
+    let (_, stderr) = project.run(&["fit", "config.json", "--quiet"], 0);
+    assert!(
+        stderr.contains("warning: Bulk ESS is below 100 per chain"),
+        "{stderr}"
+    );
+    project.configure(&[("sampler.draws", json!(1))]);
+    let (stdout, _) = project.run(&["fit", "config.json", "--force"], 0);
+    assert!(!stdout.contains("No problems found"), "{stdout}");
+    let (stdout, _) = project.run(&["diagnose", "out", "--strict"], 1);
+    assert!(!stdout.contains("No problems found"), "{stdout}");
+}
+
+#[test]
+fn a_lost_chain_is_a_problem() {
+    let project = fitted();
+    fs::remove_file(project.path("out/draws_2.csv")).unwrap();
+    let (stdout, _) = project.run(&["diagnose", "out", "--strict"], 1);
+    assert!(stdout.contains("there are 200 of 400 draws"), "{stdout}");
+    assert!(!stdout.contains("No problems found"), "{stdout}");
+}
+
+#[test]
+fn check_says_ready_only_where_a_fit_can_write() {
+    let project = fitted();
+    let (stdout, _) = project.run(&["check", "config.json"], 0);
+    assert!(!stdout.contains("Everything is ready"), "{stdout}");
+    assert!(stdout.contains("out already holds a fit"), "{stdout}");
+    let elsewhere = ["check", "config.json", "--set", "output=other/place"];
+    let (stdout, _) = project.run(&elsewhere, 0);
+    assert!(
+        stdout.ends_with("Everything is ready to fit.\n"),
+        "{stdout}"
+    );
+    assert!(!project.path("other").exists());
+    let endless = ["check", "config.json", "--set", "sampler.draws=1000000000"];
+    let (_, stderr) = project.run(&endless, 0);
+    assert!(
+        stderr.contains("GB of disk; lower sampler.draws"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn names_cannot_steer_the_terminal_or_the_page() {
+    let name = "x\u{1b}[31m";
+    let data = json!({"file": "data.csv", "response": "y", "predictors": [name]});
+    let project = Project::new(&[("data", data)]);
+    let text = fs::read_to_string(project.path("data.csv")).unwrap();
+    project.write("data.csv", &text.replacen('x', name, 1));
+    let (stdout, stderr) = project.run(&["fit", "config.json", "--compare"], 0);
+    let (summary, _) = project.run(&["summary", "out"], 0);
+    let page = fs::read_to_string(project.path("out/report.html")).unwrap();
+    for shown in [stdout, summary, page] {
+        assert!(!shown.contains('\u{1b}'), "{shown}");
+        assert!(shown.contains("x\u{241b}[31m"), "{shown}");
+    }
+    assert!(!stderr.contains('\u{1b}'), "{stderr}");
+}
+
+#[test]
+fn paths_with_commas_colons_and_newlines_are_paths() {
+    let folder = "a,b:c\nd";
+    let project = Project::new(&[]);
+    for file in ["data.csv", "config.json"] {
+        let text = fs::read_to_string(project.path(file)).unwrap();
+        project.write(&format!("{folder}/{file}"), &text);
+    }
+    let config = format!("{folder}/config.json");
+    let output = format!("{folder}/out");
+    project.run(&["fit", &config, "--quiet"], 0);
+    let (stdout, _) = project.run(&["summary", &output], 0);
+    assert!(stdout.contains("beta.2"), "{stdout}");
+}
+
+#[test]
+fn the_saved_program_has_the_included_text() {
+    let program = include_str!("../../stan/linear.stan");
+    let line = "  sigma2 ~ normal(0, sigma2_scale);\n";
+    assert!(program.contains(line));
+    let project = Project::new(&[("model.stan", json!("own.stan"))]);
+    project.write(
+        "own.stan",
+        &program.replace(line, "#include prior,of.stan\n"),
+    );
+    project.write("prior,of.stan", line);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let saved = fs::read_to_string(project.path("out/model.stan")).unwrap();
+    assert_eq!(saved, program);
+}
+
+#[test]
+fn predict_refuses_a_config_that_was_edited() {
+    let project = fitted();
+    let path = project.path("out/config.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut config: Value = serde_json::from_str(&text).unwrap();
+    config["data"]["intercept"] = json!(false);
+    project.write("out/config.json", &config.to_string());
+    project.write("new.csv", "x\n1\n");
+    let (_, stderr) = project.run(&["predict", "out", "new.csv"], 2);
+    assert!(
+        stderr.contains("says the columns x, but (Intercept), x were fitted"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn no_file_of_the_current_folder_is_run_as_pip() {
+    let project = Project::new(&[]);
+    project.write("pip/__init__.py", "");
+    project.write("pip/__main__.py", "open('ran', 'w')\n");
+    project.run(&["doctor"], 0);
+    assert!(!project.path("ran").exists());
+}
