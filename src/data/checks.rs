@@ -32,6 +32,14 @@ pub(super) fn check(
     let responses = [&dataset.response].into_iter();
     let responses = responses.chain(&dataset.further_responses);
     for (k, response) in responses.enumerate() {
+        if let Some(value) = beyond_numbers(response) {
+            return Err(DataError::Scale {
+                file: file.into(),
+                column: data.response_label(),
+                key: data.response_key(),
+                value,
+            });
+        }
         if let Some(value) = constant(response) {
             let listed = dataset.response_names.as_ref().map(|names| &names[k]);
             return Err(DataError::Constant {
@@ -47,6 +55,14 @@ pub(super) fn check(
     let x = dataset.x.slice(s![.., skipped..]);
     let names = &names[skipped..];
     for (name, column) in names.iter().zip(x.axis_iter(Axis(1))) {
+        if let Some(value) = beyond_numbers(column) {
+            return Err(DataError::Scale {
+                file: file.into(),
+                column: name.clone(),
+                key: data.predictors_key(),
+                value,
+            });
+        }
         if let Some(value) = constant(column)
             && (with_intercept || value == 0.0)
         {
@@ -78,6 +94,13 @@ pub(super) fn check(
             })
         }
     }
+}
+
+/// The largest of values whose squares and products would not be numbers, or would be 0.
+fn beyond_numbers<'a>(values: impl IntoIterator<Item = &'a f64>) -> Option<f64> {
+    let values = values.into_iter().map(|value| value.abs());
+    let largest = values.fold(0.0, f64::max);
+    (largest != 0.0 && !(1e-100..=1e100).contains(&largest)).then_some(largest)
 }
 
 /// The value that all have, if they all have the same.

@@ -73,6 +73,15 @@ pub enum DataError {
         num_coefficients: usize,
         counting: &'static str,
     },
+    #[error(
+        "{file}: the largest value of `{column}` ({key}) is {value:e}; choose a unit in which it is between 1e-100 and 1e100"
+    )]
+    Scale {
+        file: String,
+        column: String,
+        key: &'static str,
+        value: f64,
+    },
     #[error("{file}: `{column}` ({key}) is {value} in every row; {fix}")]
     Constant {
         file: String,

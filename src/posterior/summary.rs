@@ -127,9 +127,7 @@ mod tests {
             "lines": [{"quantity": "beta.2", "label": "slope", "law": "normal", "location": 1.0, "scale": 2.0}],
         }))
         .unwrap();
-        let row = |mean: f64| {
-            [summarize("beta.2", &[&[mean; 4]], None)]
-        };
+        let row = |mean: f64| [summarize("beta.2", &[&[mean; 4]], None)];
         let finding = prior_findings(Some(&priors), &row(9.0)).unwrap();
         assert!(finding.to_string().contains("beta.2 (4.0)"), "{finding}");
         assert_eq!(prior_findings(Some(&priors), &row(7.0)), None);

@@ -205,6 +205,8 @@ const ROWS: &[Row] = &[
     (Data, "x,y\n0,0.5\n1,1.5\n2,4.5\n3,2.5\n4,2.5\n5,4.5\n6,1.5\n7,0.5\n|model.stan=poisson", "data.csv, row 1: `y` is 0.5, but for the model poisson it must be a count (0, 1, 2, ...); correct it, or choose another model.stan", 2),
     (Data, "x,y\n0,0\n1,1\n2,2\n3,0\n4,1\n5,2\n6,0\n7,1\n|model.stan=logistic", "data.csv, row 3: `y` is 2, but for the model logistic it must be 0 or 1; correct it, or choose another model.stan", 2),
     (Data, "x,y\n0,-3\n1,-2\n2,-1\n3,0\n4,1\n5,2\n6,3\n7,4\n|model.stan=gamma", "data.csv, row 1: `y` is -3, but for the model gamma it must be above 0; correct it, or choose another model.stan", 2),
+    (Data, "x,y\n1,1e300\n2,-2e300\n3,4\n4,5\n", "data.csv: the largest value of `y` (data.response) is 2e300; choose a unit in which it is between 1e-100 and 1e100", 2),
+    (Data, "x,y\n1e-310,1\n2e-310,2\n3e-310,4\n", "data.csv: the largest value of `x` (data.predictors) is 3e-310; choose a unit in which it is between 1e-100 and 1e100", 2),
     (Formula, "y", "data.formula is `y`; at character 2 an operator or `~` was expected, but the text ends there", 2),
     (Formula, "y ~", "data.formula is `y ~`; at character 4 a column, a function such as log(x), or I(...) was expected, but the text ends there", 2),
     (Formula, "~ x", "data.formula is `~ x`; at character 1 a column, a number or a function such as log(x) was expected, not `~`", 2),

@@ -66,6 +66,15 @@ pub enum StanError {
         include: String,
         folder: PathBuf,
     },
+    #[error(
+        "{} gave no answer that can be read; the Stan toolchain is damaged: delete its folder and fit again to fetch it anew",
+        program.display()
+    )]
+    NoAnswer {
+        program: PathBuf,
+        #[source]
+        source: serde_json::Error,
+    },
     /// stanc's own message, which names file, line and column.
     #[error("{message}")]
     Program { message: String },

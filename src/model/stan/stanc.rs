@@ -34,8 +34,9 @@ impl Stanc {
             source,
         })?;
         let output = self.run(source, work.path(), &["--info".into()])?;
-        serde_json::from_slice(&output.stdout).map_err(|error| StanError::Program {
-            message: format!("stanc --info gave an answer that cannot be read: {error}"),
+        serde_json::from_slice(&output.stdout).map_err(|source| StanError::NoAnswer {
+            program: self.program.clone(),
+            source,
         })
     }
 
