@@ -31,10 +31,7 @@ pub(crate) fn is_low_e_bfmi(e_bfmi: f64) -> bool {
 #[serde(into = "FindingRecord", try_from = "FindingRecord")]
 pub enum Finding {
     /// The fit was interrupted or killed, or some of its draws are lost.
-    Unfinished {
-        num_draws: usize,
-        num_asked: usize,
-    },
+    Unfinished { num_draws: usize, num_asked: usize },
     /// Trajectories reached the largest tree depth.
     TreedepthHits {
         num_hits: usize,
