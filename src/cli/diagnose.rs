@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
-use super::terminal::print_findings;
+use super::terminal::{check_finished, print_findings};
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::Finding;
 
@@ -13,16 +13,18 @@ use crate::posterior::diagnostics::Finding;
 pub(super) struct DiagnoseArgs {
     /// The output folder of a fit
     folder: PathBuf,
-    /// End with exit code 1 when there is a problem
+    /// End with exit code 1 when there is a problem, or the fit is not finished
     #[arg(long)]
     strict: bool,
 }
 
 pub(super) fn diagnose(args: DiagnoseArgs) -> Result<(), Failure> {
-    let findings = Posterior::read(&args.folder)?.all_findings();
+    let posterior = Posterior::read(&args.folder)?;
+    let finished = check_finished(&posterior, args.strict);
+    let findings = posterior.all_findings();
     print_findings(&findings);
     if args.strict && findings.iter().any(Finding::is_problem) {
         return Err(Failure::diagnostics());
     }
-    Ok(())
+    finished
 }

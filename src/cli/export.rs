@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
+use super::terminal::check_finished;
 use crate::after::export::{Export, Settings};
 use crate::posterior::Folder;
 
@@ -27,6 +28,9 @@ pub(super) struct ExportArgs {
     /// Replace an earlier export
     #[arg(long)]
     force: bool,
+    /// End with exit code 1, and without an export, when the fit is not finished
+    #[arg(long)]
+    strict: bool,
     /// Also write all draws and links as draws.parquet and links.parquet
     #[cfg(feature = "parquet")]
     #[arg(long)]
@@ -35,6 +39,7 @@ pub(super) struct ExportArgs {
 
 pub(super) fn export(args: ExportArgs) -> Result<(), Failure> {
     let export = Export::read(&args.folder, &args.also)?;
+    check_finished(export.fit(), args.strict)?;
     let to = args.output;
     let to = to.unwrap_or_else(|| Folder::new(&args.folder).export().path().to_path_buf());
     let settings = Settings {

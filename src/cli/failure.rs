@@ -169,6 +169,8 @@ impl From<FitError> for Failure {
             | FitError::Compare(_)
             | FitError::Report(_)
             | FitError::OutputExists { .. }
+            | FitError::NoCheckpoints { .. }
+            | FitError::Differs { .. }
             | FitError::Write { .. } => Failure::new(2, error),
         }
     }

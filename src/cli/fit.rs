@@ -1,6 +1,7 @@
 //! `unshuffle fit`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -14,8 +15,9 @@ use super::terminal::{
 };
 use crate::baseline::compare::read_truth;
 use crate::data::Truth;
-use crate::fit::{FitOptions, check_output};
+use crate::fit::{CHECKPOINT_EVERY, Existing, FitOptions, Found, Prepared, check_output};
 use crate::posterior::diagnostics::Finding;
+use crate::posterior::draws::ChainDraws;
 use crate::posterior::{Folder, Posterior};
 use crate::report;
 
@@ -26,6 +28,12 @@ pub(super) struct FitArgs {
     /// Replace the fit that is already in the output folder
     #[arg(long)]
     force: bool,
+    /// Go on with the fit in the output folder after a kill, a full disk or an interruption, or add draws to it
+    #[arg(long, conflicts_with = "force")]
+    resume: bool,
+    /// Save the state of each chain after so many seconds, for --resume
+    #[arg(long, value_name = "SECONDS", default_value_t = CHECKPOINT_EVERY.as_secs_f64(), value_parser = seconds)]
+    checkpoint: f64,
     /// End with exit code 1 when the diagnostics find a problem
     #[arg(long)]
     strict: bool,
@@ -46,8 +54,16 @@ pub(super) struct FitArgs {
 pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let config = args.config.load()?;
     let truth = args.truth.as_deref().map(read_truth).transpose()?;
-    check_output(&config.output, args.force)?;
+    let existing = match (args.force, args.resume) {
+        (true, _) => Existing::Replace,
+        (_, true) => Existing::Resume,
+        _ => Existing::Refuse,
+    };
+    check_output(&Folder::new(&config.output), existing)?;
     let prepared = args.config.prepare(config)?;
+    if args.resume && !has_more_to_do(&prepared)? {
+        return Ok(());
+    }
     warn_of_unreachable_links(&prepared);
     warn_of_size(&prepared);
     if !args.quiet {
@@ -64,6 +80,8 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let options = FitOptions {
         num_threads: args.threads,
         compare: args.compare,
+        existing,
+        checkpoint_every: Duration::from_secs_f64(args.checkpoint),
     };
     let posterior = prepared.fit(&options, &stop, &progress)?;
     progress.finish();
@@ -76,7 +94,10 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
     let output = tidy(posterior.folder.path());
     if posterior.is_interrupted() {
         let num_draws = posterior.num_draws();
-        note!("Interrupted: the {num_draws} draws so far are in {output}");
+        note!(
+            "Interrupted: the {num_draws} draws so far are in {output}{}; go on with `unshuffle fit --resume`",
+            lengths(&posterior)
+        );
         return Err(Failure::interrupted());
     }
     let seconds = posterior.seconds();
@@ -91,6 +112,42 @@ pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
         return Err(Failure::diagnostics());
     }
     Ok(())
+}
+
+/// Says when there is nothing to go on with, or nothing left to do.
+fn has_more_to_do(prepared: &Prepared) -> Result<bool, Failure> {
+    let output = tidy(&prepared.config.output);
+    let found = prepared.found()?;
+    match found {
+        Found::Nothing => {
+            note!("There is no fit in {output} yet: it starts from the beginning.")
+        }
+        Found::Unfinished => {}
+        Found::Finished => {
+            say!("The fit in {output} is finished: there is nothing left to do.")
+        }
+    }
+    Ok(found != Found::Finished)
+}
+
+/// The number of draws of each chain where they differ, since other readers want them alike.
+fn lengths(posterior: &Posterior) -> String {
+    let chains = posterior.chains.iter();
+    let lengths: Vec<usize> = chains.map(ChainDraws::num_draws).collect();
+    if lengths.windows(2).all(|pair| pair[0] == pair[1]) {
+        return String::new();
+    }
+    let lengths: Vec<String> = lengths.iter().map(usize::to_string).collect();
+    format!(" (chains of different lengths: {})", lengths.join(", "))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it is not a number".to_string())?;
+    // Beyond a day a checkpoint is no checkpoint.
+    match (0.0..=86_400.0).contains(&seconds) {
+        true => Ok(seconds),
+        false => Err("it is not between 0 and 86400".into()),
+    }
 }
 
 fn print(posterior: &Posterior, truth: Option<&Truth>) {

@@ -1,12 +1,12 @@
 //! `unshuffle pool`: Rubin's rules on the estimates of completed data sets.
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::failure::Failure;
 use super::output::to_stdout;
+use super::terminal::write_table;
 use crate::after::pool::{Estimates, Pooled, pooled_csv, read_estimates};
 use crate::text::number_on_scale;
 
@@ -17,14 +17,16 @@ pub(super) struct PoolArgs {
     /// Also write the pooled estimates to this CSV file
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace the file of --output
+    #[arg(long)]
+    force: bool,
 }
 
 pub(super) fn pool(args: PoolArgs) -> Result<(), Failure> {
     let estimates = read_estimates(&args.file)?;
     let pooled: Vec<Pooled> = estimates.iter().map(Estimates::pool).collect();
     if let Some(path) = &args.output {
-        fs::write(path, pooled_csv(&pooled))
-            .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))?;
+        write_table(path, &pooled_csv(&pooled), &[&args.file], args.force)?;
     }
     to_stdout(&table(&pooled));
     Ok(())

@@ -1,6 +1,5 @@
 //! `unshuffle predict`: responses of new rows from a finished fit.
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -9,6 +8,7 @@ use super::ToolchainArgs;
 use super::failure::Failure;
 use super::output::data_to_stdout;
 use super::progress::BuildProgress;
+use super::terminal::{check_finished, write_table};
 use crate::after::predict::Prediction;
 
 #[derive(Debug, Args)]
@@ -29,12 +29,19 @@ pub(super) struct PredictArgs {
     /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Replace the file of --output
+    #[arg(long)]
+    force: bool,
+    /// End with exit code 1, and without predictions, when the fit is not finished
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     toolchain: ToolchainArgs,
 }
 
 pub(super) fn predict(args: PredictArgs) -> Result<(), Failure> {
     let prediction = Prediction::read(&args.folder, &args.file, args.draws)?;
+    check_finished(prediction.fit(), args.strict)?;
     let predictions = if prediction.needs_compiler() {
         let observer = BuildProgress::new();
         let compiler = args.toolchain.compiler(&observer)?;
@@ -50,9 +57,7 @@ pub(super) fn predict(args: PredictArgs) -> Result<(), Failure> {
     match &args.output {
         None => data_to_stdout(&text),
         Some(path) => {
-            fs::write(path, text).map_err(|error| {
-                Failure::user(format!("cannot write {}: {error}", path.display()))
-            })?;
+            write_table(path, &text, &[&args.file], args.force)?;
             say!("Predictions: {}", path.display());
         }
     }

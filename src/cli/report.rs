@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
+use super::terminal::check_finished;
 use crate::posterior::Posterior;
 use crate::report;
 
@@ -12,10 +13,15 @@ use crate::report;
 pub(super) struct ReportArgs {
     /// The output folder of a fit
     folder: PathBuf,
+    /// End with exit code 1, and without a report, when the fit is not finished
+    #[arg(long)]
+    strict: bool,
 }
 
 pub(super) fn report(args: ReportArgs) -> Result<(), Failure> {
-    let path = report::write(&Posterior::read(&args.folder)?)?;
+    let posterior = Posterior::read(&args.folder)?;
+    check_finished(&posterior, args.strict)?;
+    let path = report::write(&posterior)?;
     say!("Report: {}", path.display());
     Ok(())
 }

@@ -5,17 +5,21 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
-use super::terminal::{print_comparison, print_summary, width};
+use super::terminal::{check_finished, print_comparison, print_summary, width};
 use crate::baseline::compare::read_baselines;
 use crate::posterior::diagnostics::SummaryRow;
 use crate::posterior::draws::read_output;
 use crate::posterior::{Folder, Posterior, beside_fit, summary};
 use crate::report;
+use crate::text::full_sentence;
 
 #[derive(Debug, Args)]
 pub(super) struct SummaryArgs {
     /// The output folder of a fit
     folder: PathBuf,
+    /// End with exit code 1 when the fit is not finished
+    #[arg(long)]
+    strict: bool,
 }
 
 pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
@@ -25,10 +29,12 @@ pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
     let posterior = Posterior::read(&args.folder);
     let rows: &[SummaryRow] = match &posterior {
         Ok(posterior) => {
+            check_finished(posterior, args.strict)?;
             say!("{}", report::overview(posterior, width()));
             posterior.summary()
         }
         // The tables need fewer files.
+        Err(error) if args.strict => return Err(Failure::user(full_sentence(error))),
         Err(error) => {
             of_draws = summary::rows(&read_output(&args.folder)?);
             note!("warning: no verdict: {error}");

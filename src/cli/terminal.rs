@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::Term;
 
+use super::failure::Failure;
 use super::output::to_stdout;
 use crate::baseline::compare::{self, Estimate};
+use crate::posterior::Posterior;
 use crate::posterior::diagnostics::{Finding, SummaryRow, text_table};
 
 /// A path as a person would type it from here.
@@ -23,10 +25,11 @@ pub(super) fn tidy(path: &Path) -> String {
     }
 }
 
-/// The first Ctrl-C asks the chains to finish their iteration; a second one ends the program at once.
+/// The first Ctrl-C, SIGTERM or SIGHUP asks the chains to finish their iteration; a second one ends the program at once.
 pub(super) fn stop_on_interrupt(words: &'static str) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let handle = Arc::clone(&stop);
+    let ignores_hangup = ignores_hangup();
     let set = ctrlc::set_handler(move || {
         if handle.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
@@ -36,7 +39,72 @@ pub(super) fn stop_on_interrupt(words: &'static str) -> Arc<AtomicBool> {
     if let Err(error) = set {
         note!("warning: Ctrl-C will lose the draws, since its handler could not be set: {error}");
     }
+    if ignores_hangup {
+        ignore_hangup();
+    }
     stop
+}
+
+/// Whether the process was started to outlive its terminal, as by `nohup`.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    // SAFETY: reads the disposition of one signal by setting it for a moment, before any handler is there.
+    unsafe {
+        let before = libc::signal(libc::SIGHUP, libc::SIG_IGN);
+        libc::signal(libc::SIGHUP, before);
+        before == libc::SIG_IGN
+    }
+}
+
+#[cfg(unix)]
+fn ignore_hangup() {
+    // SAFETY: ignoring a signal runs no code of ours.
+    unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
+}
+
+#[cfg(not(unix))]
+fn ignores_hangup() -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn ignore_hangup() {}
+
+/// Says when a fit is not finished, on the first line; under `--strict` that is a failure.
+pub(super) fn check_finished(fit: &Posterior, strict: bool) -> Result<(), Failure> {
+    let Some(sentence) = fit.unfinished() else {
+        return Ok(());
+    };
+    note!("warning: {sentence}; `unshuffle fit --resume` goes on with it");
+    match strict {
+        true => Err(Failure::diagnostics()),
+        false => Ok(()),
+    }
+}
+
+/// Writes a table to a file that the user names. An existing one is replaced only where she says so, and never one that is read.
+pub(super) fn write_table(
+    path: &Path,
+    text: &str,
+    inputs: &[&Path],
+    force: bool,
+) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let is_input = |input: &&Path| real(path).is_some() && real(path) == real(input);
+    if inputs.iter().any(is_input) {
+        let path = path.display();
+        return Err(Failure::user(format!(
+            "--output {path} is the file that is read: choose another one"
+        )));
+    }
+    if path.exists() && !force {
+        let path = path.display();
+        return Err(Failure::user(format!(
+            "{path} already exists: choose another --output, or replace it with --force"
+        )));
+    }
+    std::fs::write(path, text)
+        .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))
 }
 
 /// The width of lines where there is no terminal to ask.

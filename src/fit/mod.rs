@@ -3,15 +3,18 @@
 mod baselines;
 mod initial;
 mod judge;
+mod output;
 mod predictive;
 mod prepare;
 mod request;
+mod resume;
 pub mod run;
 mod sample;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use thiserror::Error;
 
@@ -21,13 +24,16 @@ use crate::data::DataError;
 use crate::model::stan::StanError;
 use crate::model::{AgreementError, ModelError, WeightsError};
 use crate::posterior::draws::DrawsError;
-use crate::posterior::{Folder, Posterior, PosteriorError};
+use crate::posterior::{Posterior, PosteriorError};
 use crate::report::{self, ReportError};
 use crate::sampler::chain::{ChainError, Observer};
 
+use output::Output;
+pub use output::{Existing, check_output};
 pub(crate) use predictive::{draw_responses, drawn_family};
 pub use prepare::{Prepared, Program, prepare, prepare_with, read_data, stan_source};
 pub use request::Fit;
+pub use resume::Found;
 
 /// Why a fit could not be made; its text is one sentence that names file, field and fix.
 #[derive(Debug, Error)]
@@ -83,8 +89,23 @@ pub enum FitError {
     #[error(transparent)]
     Report(#[from] ReportError),
     /// The output folder holds a fit already.
-    #[error("{} already holds a fit: choose another `output`, or replace it with --force", path.display())]
+    #[error(
+        "{} already holds a fit: choose another `output`, replace it with --force, or go on with it with --resume", path.display()
+    )]
     OutputExists { path: PathBuf },
+    /// The fit to be resumed has no saved states.
+    #[error("the fit in {} is of an older version without checkpoints: fit again with --force", path.display())]
+    NoCheckpoints { path: PathBuf },
+    /// The fit to be resumed has another config, other data or other versions.
+    #[error(
+        "the fit in {} cannot be resumed, since {field} differs ({saved} there, {now} now): put it back, or fit again with --force", path.display()
+    )]
+    Differs {
+        path: PathBuf,
+        field: String,
+        saved: String,
+        now: String,
+    },
     /// A file cannot be written.
     #[error("cannot write to {}", path.display())]
     Write {
@@ -94,15 +115,8 @@ pub enum FitError {
     },
 }
 
-/// Refuses an output folder that holds a fit, unless it may be replaced.
-pub fn check_output(output: &Path, force: bool) -> Result<(), FitError> {
-    if Folder::new(output).exists() && !force {
-        return Err(FitError::OutputExists {
-            path: output.to_path_buf(),
-        });
-    }
-    Ok(())
-}
+/// The time between two checkpoints of a chain, unless asked otherwise.
+pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(5);
 
 /// How to run a fit, besides what its config says.
 #[derive(Debug, Clone)]
@@ -111,22 +125,46 @@ pub struct FitOptions {
     pub num_threads: usize,
     /// Whether to set further estimators beside the fit.
     pub compare: bool,
+    /// What to do with a fit that is already in the output folder.
+    pub existing: Existing,
+    /// The time between two checkpoints of a chain.
+    pub checkpoint_every: Duration,
 }
 
 impl Prepared {
     /// Fits: samples, sets other estimators beside the draws, checks the model behind the links, and writes the report. All
-    /// files are in the output folder of the config; the report is there where there are draws.
+    /// files are in the output folder of the config; the report is there where there are draws. An interrupted fit that was
+    /// to replace another one stays in the folder beside it.
     pub fn fit(
         &self,
         options: &FitOptions,
         stop: &AtomicBool,
         observer: &dyn Observer,
     ) -> Result<Posterior, FitError> {
-        let mut posterior = self.sample(options.num_threads, stop, observer)?;
+        let mut output = Output::open(self, options.existing)?;
+        let fitted = self.fill(&mut output, options, stop, observer);
+        output.end(fitted)
+    }
+
+    fn fill(
+        &self,
+        output: &mut Output,
+        options: &FitOptions,
+        stop: &AtomicBool,
+        observer: &dyn Observer,
+    ) -> Result<Posterior, FitError> {
+        let every = Some(options.checkpoint_every);
+        let mut posterior =
+            self.sample_into(&output.work, options.num_threads, every, stop, observer)?;
         self.compare(&mut posterior, options.compare)?;
         self.judge(&mut posterior, options.num_threads, stop)?;
         if !posterior.chains.is_empty() {
             self.check_predictive(&mut posterior)?;
+        }
+        if !posterior.is_interrupted() {
+            output.settle(&mut posterior)?;
+        }
+        if !posterior.chains.is_empty() {
             report::write(&posterior)?;
         }
         Ok(posterior)

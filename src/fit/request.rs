@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use ndarray::Array2;
 use serde_json::{Value, json};
 
-use super::{FitError, FitOptions, Prepared, prepare};
+use super::{CHECKPOINT_EVERY, Existing, FitError, FitOptions, Prepared, prepare};
 use crate::config::{self, Config};
 use crate::data::{Dataset, INTERCEPT};
 use crate::model::stan::{Compiler, SilentBuild};
@@ -60,6 +60,8 @@ impl Fit {
         let options = FitOptions {
             num_threads: 2,
             compare: false,
+            existing: Existing::Replace,
+            checkpoint_every: CHECKPOINT_EVERY,
         };
         Fit {
             config,

@@ -1,5 +1,6 @@
 //! All chains of a fit: threads, random number streams, interruption.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -13,10 +14,10 @@ use crate::model::{
 };
 use crate::numerics::rng::{self, ChainRng, DrawSeeds};
 use crate::posterior::Folder;
-use crate::posterior::draws::{ChainHeader, ChainSample, ChainWriter};
+use crate::posterior::draws::{ChainHeader, ChainSample, ChainWriter, Checkpoint, Checkpoints};
 use crate::sampler::chain::{
-    Chain, ChainError, ChainOutcome, ChainParts, ChainSettings, CollapsedMove, DrawSink,
-    LINK_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
+    Chain, ChainError, ChainOutcome, ChainParts, ChainSettings, ChainState, CollapsedMove,
+    DrawSink, LINK_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
 };
 use crate::sampler::hmc::warmup::AdaptationSettings;
 use crate::sampler::links::{
@@ -45,14 +46,24 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs every chain and writes its draws to `folder`.
-    pub fn to_files(&self, folder: &Folder) -> Result<Vec<(ChainOutcome, ChainSample)>, Error> {
-        let chains = self.chains(|id| {
+    /// Runs every chain and writes its draws to `folder`. Chains that were `saved` there go on from where they stood.
+    pub fn to_files(
+        &self,
+        folder: &Folder,
+        saved: Vec<Checkpoint>,
+        checkpoints: Checkpoints,
+    ) -> Result<Vec<(ChainOutcome, ChainSample)>, Error> {
+        let states = saved.into_iter().map(|saved| saved.state);
+        let states: BTreeMap<usize, ChainState> =
+            states.map(|state| (state.outcome.chain, state)).collect();
+        let chains = self.chains(&states, |id| {
             let writer = ChainWriter::create(
                 folder,
                 &self.header(id),
                 &self.columns(),
                 self.row_numbers(),
+                checkpoints,
+                states.get(&id).map_or(0, |state| state.outcome.num_draws),
             );
             writer.map_err(|source| Error::Write {
                 chain: id,
@@ -69,7 +80,7 @@ impl Run<'_> {
     /// Runs every chain and keeps its draws in memory alone.
     pub fn in_memory(&self) -> Result<Vec<(ChainOutcome, ChainSample)>, Error> {
         let num_rows = self.row_numbers().map(<[usize]>::len);
-        self.chains(|id| {
+        self.chains(&BTreeMap::new(), |id| {
             Ok(ChainSample::new(
                 &self.header(id),
                 &self.columns(),
@@ -86,6 +97,7 @@ impl Run<'_> {
     /// Runs every chain, `num_threads` at a time. A chain's draws depend on the seed and its number alone.
     fn chains<S: DrawSink + Send>(
         &self,
+        saved: &BTreeMap<usize, ChainState>,
         sink: impl Fn(usize) -> Result<S, Error> + Sync,
     ) -> Result<Vec<(ChainOutcome, S)>, Error> {
         let num_chains = self.config.sampler.chains;
@@ -96,11 +108,16 @@ impl Run<'_> {
                 scope.spawn(|| {
                     loop {
                         let chain = next.fetch_add(1, Ordering::Relaxed);
-                        // A chain that never starts leaves no file, so that those that ran can be summarised.
-                        if chain > num_chains || self.stop.load(Ordering::Relaxed) {
+                        if chain > num_chains {
                             break;
                         }
-                        let outcome = self.chain(chain, &sink);
+                        // A chain that never starts leaves no file, so that those that ran can be summarised. One that
+                        // was saved ends its files where it stands.
+                        let saved = saved.get(&chain);
+                        if saved.is_none() && self.stop.load(Ordering::Relaxed) {
+                            continue;
+                        }
+                        let outcome = self.chain(chain, saved, &sink);
                         if outcome.is_err() {
                             self.stop.store(true, Ordering::Relaxed);
                         }
@@ -118,6 +135,7 @@ impl Run<'_> {
     fn chain<S: DrawSink>(
         &self,
         id: usize,
+        saved: Option<&ChainState>,
         sink: impl Fn(usize) -> Result<S, Error>,
     ) -> Result<(ChainOutcome, S), Error> {
         let seed = self.config.sampler.seed;
@@ -133,7 +151,7 @@ impl Run<'_> {
             &mut stan_rng,
         )?;
         let mut step_two = self.step_two(&mut rng)?;
-        if let Some(step_two) = &mut step_two {
+        if let (Some(step_two), None) = (&mut step_two, saved) {
             step_two.disperse(id, &theta, &mut rng)?;
         }
         let density = ThetaGivenPi::new(self.model, self.responses);
@@ -143,7 +161,10 @@ impl Run<'_> {
             collapsed: self.collapsed()?,
             outputs: Outputs::new(self.model, DrawSeeds::new(seed, id))?,
         };
-        let mut chain = Chain::new(id, self.settings(), parts, theta, rng)?;
+        let mut chain = match saved {
+            Some(state) => Chain::resume(self.settings(), parts, state.clone())?,
+            None => Chain::new(id, self.settings(), parts, theta, rng)?,
+        };
         let mut sink = sink(id)?;
         let outcome = chain.run(&mut sink, self.stop, self.observer)?;
         Ok((outcome, sink))

@@ -1,38 +1,62 @@
 //! The chains of a fit, and the files that they and their summary fill.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::output::{Existing, Output};
 use super::run::Run;
 use super::{FitError, Prepared};
 use crate::config::Config;
 use crate::posterior::diagnostics::write_csv;
-use crate::posterior::draws::{ChainDraws, ChainSample, LinkDraws};
+use crate::posterior::draws::{ChainDraws, ChainSample, Checkpoints, LinkDraws};
 use crate::posterior::links::{LinksSummary, RowNumbers};
 use crate::posterior::{DataSummary, Diagnostics, Folder, Posterior, Versions};
 use crate::sampler::chain::{ChainOutcome, Observer};
 
 impl Prepared {
-    /// Samples all chains, and writes the draws, their links, their summary and their diagnostics.
+    /// Samples all chains, and writes the draws, their links, their summary and their diagnostics. A fit that is in the
+    /// output folder is replaced. Chains are not saved on the way: see [`Prepared::fit`] for a fit that can be resumed.
     pub fn sample(
         &self,
         num_threads: usize,
         stop: &AtomicBool,
         observer: &dyn Observer,
     ) -> Result<Posterior, FitError> {
-        let folder = Folder::new(&self.config.output);
-        folder.clear()?;
-        folder.write_json(Folder::CONFIG, &self.saved_config())?;
+        let mut output = Output::open(self, Existing::Replace)?;
+        let sampled = self.sample_into(&output.work, num_threads, None, stop, observer);
+        let sampled = sampled.and_then(|mut posterior| {
+            output.settle(&mut posterior)?;
+            Ok(posterior)
+        });
+        output.end(sampled)
+    }
+
+    /// Samples what the checkpoints in the folder do not vouch for yet: all draws where there are none.
+    pub(super) fn sample_into(
+        &self,
+        folder: &Folder,
+        num_threads: usize,
+        checkpoint_every: Option<Duration>,
+        stop: &AtomicBool,
+        observer: &dyn Observer,
+    ) -> Result<Posterior, FitError> {
+        let saved = self.checkpoints(folder)?;
+        let checkpoints = Checkpoints {
+            every: checkpoint_every,
+            start: Instant::now(),
+            earlier_seconds: saved.iter().map(|saved| saved.seconds).fold(0.0, f64::max),
+        };
+        folder.clear_results()?;
         folder.write(Folder::PROGRAM, &self.program)?;
         folder.write_json(Folder::DATA, &self.data_summary())?;
-        let start = Instant::now();
+        folder.replace_json(Folder::CONFIG, &self.saved_config())?;
         let responses = self.data.responses();
         let run = self.run(&self.config, &responses, num_threads, stop, observer);
-        let chains = run.to_files(&folder)?;
-        let mut posterior = self.posterior(folder, chains);
-        self.write_summary(&mut posterior, start)?;
+        let chains = run.to_files(folder, saved, checkpoints)?;
+        let mut posterior = self.posterior(folder.clone(), chains);
+        self.write_summary(&mut posterior, checkpoints)?;
         Ok(posterior)
     }
 
@@ -71,8 +95,12 @@ impl Prepared {
         posterior
     }
 
-    /// Writes what follows from the draws. `start` is when sampling began.
-    fn write_summary(&self, posterior: &mut Posterior, start: Instant) -> Result<(), FitError> {
+    /// Writes what follows from the draws.
+    fn write_summary(
+        &self,
+        posterior: &mut Posterior,
+        checkpoints: Checkpoints,
+    ) -> Result<(), FitError> {
         let folder = &posterior.folder;
         if let Some(links) = &posterior.links {
             links.write(folder, &posterior.rows)?;
@@ -83,7 +111,7 @@ impl Prepared {
         let findings = posterior.findings().to_vec();
         if let Some(diagnostics) = &mut posterior.diagnostics {
             diagnostics.findings = findings;
-            diagnostics.seconds = start.elapsed().as_secs_f64();
+            diagnostics.seconds = checkpoints.seconds();
             posterior
                 .folder
                 .write_json(Folder::DIAGNOSTICS, diagnostics)?;
@@ -120,7 +148,7 @@ impl Prepared {
         }
     }
 
-    fn versions(&self) -> Versions {
+    pub(super) fn versions(&self) -> Versions {
         Versions {
             unshuffle: Some(env!("CARGO_PKG_VERSION").into()),
             stan: Some(self.model.stan_version()),

@@ -8,6 +8,7 @@ use thiserror::Error;
 use super::draws::DrawsError;
 use crate::baseline::compare::CompareError;
 use crate::config::ConfigError;
+use crate::data::DataError;
 
 /// Why an output folder could not be read or written.
 #[derive(Debug, Error)]
@@ -18,6 +19,9 @@ pub enum PosteriorError {
     /// The saved config cannot be read.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The data of the fit cannot be read again.
+    #[error(transparent)]
+    Data(#[from] DataError),
     /// The baselines cannot be read.
     #[error(transparent)]
     Compare(#[from] CompareError),
@@ -35,6 +39,17 @@ pub enum PosteriorError {
         #[source]
         source: io::Error,
     },
+    /// Another fit is writing to the folder.
+    #[error("{by} is fitting into {}: wait for it, or choose another `output`", path.display())]
+    Busy { path: PathBuf, by: String },
+    /// A file of somebody else stands where one is to be written.
+    #[error(
+        "{} was not written by an earlier run, so it is not replaced: choose another output, or move that file", path.display()
+    )]
+    NotOurs { path: PathBuf },
+    /// The fit was stopped before its first draw.
+    #[error("the fit in {} did not finish and has no draws yet: go on with `unshuffle fit --resume`", path.display())]
+    NoDrawsYet { path: PathBuf },
     /// A file is not the JSON that it should be.
     #[error("{} is damaged: fit again", path.display())]
     Json {

@@ -1,13 +1,14 @@
 //! The output folder of a fit: the name of every file in it, and which of them a new fit replaces.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::PosteriorError;
+use super::{PosteriorError, Status};
 
 /// The output folder of a fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,12 +30,16 @@ impl Folder {
     pub const TRUST: &str = "trust.json";
     pub const PREDICTIVE: &str = "predictive.json";
     pub const REPORT: &str = "report.html";
+    /// Which fit is in the folder, and how far it has come.
+    pub const STATUS: &str = "status.json";
+    /// There while a fit is at work.
+    pub(super) const LOCK: &str = "fit.lock";
 
-    /// All files but those of single chains.
-    const FILES: [&str; 13] = [
-        Folder::CONFIG,
-        Folder::PROGRAM,
-        Folder::DATA,
+    /// What a fit begins with.
+    const INPUT: [&str; 3] = [Folder::CONFIG, Folder::PROGRAM, Folder::DATA];
+
+    /// What a fit makes of its draws.
+    const RESULTS: [&str; 10] = [
         Folder::SUMMARY,
         Folder::DIAGNOSTICS,
         Folder::ROWS,
@@ -75,9 +80,46 @@ impl Folder {
         ExportFolder::new(self.path.join("export"))
     }
 
-    /// Whether a fit has left its config or its draws.
-    pub fn exists(&self) -> bool {
-        self.file(Folder::CONFIG).exists() || self.draws(1).exists()
+    /// The name of the saved state of one chain.
+    pub fn checkpoint(chain: usize) -> String {
+        format!("checkpoint_{chain}.json")
+    }
+
+    /// The names of all files that a fit with so many chains writes.
+    pub(super) fn names(num_chains: usize) -> Vec<String> {
+        let fixed = [Folder::STATUS].into_iter().chain(Folder::INPUT);
+        let fixed = fixed.chain(Folder::RESULTS).map(String::from);
+        let of_chain = |chain| {
+            let csv = ["draws", "links"].map(|what| format!("{what}_{chain}.csv"));
+            csv.into_iter().chain([Folder::checkpoint(chain)])
+        };
+        fixed.chain((1..=num_chains).flat_map(of_chain)).collect()
+    }
+
+    /// The names of the files of the fit in the folder; None where there is no fit.
+    pub fn fit_files(&self) -> Result<Option<Vec<String>>, PosteriorError> {
+        if let Some(status) = Status::read(self)? {
+            return Ok(Some(status.files));
+        }
+        // Fits of older versions have no status, but a config that names the versions of its programs.
+        let config = self.read_json::<Value>(Folder::CONFIG).unwrap_or_default();
+        let config = config.filter(|config| config["versions"].is_object());
+        Ok(config.map(|config| {
+            let num_chains = config["sampler"]["chains"].as_u64().unwrap_or(0);
+            Folder::names(num_chains as usize)
+        }))
+    }
+
+    /// Refuses files with names of `files` that are not of the fit in the folder.
+    pub fn check_ours(&self, files: &[String]) -> Result<(), PosteriorError> {
+        let ours = self.fit_files()?.unwrap_or_default();
+        let mut others = files.iter().filter(|name| !ours.contains(name));
+        match others.find(|name| self.file(name).exists()) {
+            Some(name) => Err(PosteriorError::NotOurs {
+                path: self.file(name),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// The numbers of the chains with draws, in ascending order.
@@ -91,22 +133,72 @@ impl Folder {
         Ok(chains)
     }
 
-    /// Makes the folder, and removes what an earlier fit left there; other files stay.
+    pub fn create(&self) -> Result<(), PosteriorError> {
+        fs::create_dir_all(&self.path).map_err(|source| failed(&self.path, source))
+    }
+
+    /// Removes the fit in the folder, and the data that it relinked; other files stay.
     pub fn clear(&self) -> Result<(), PosteriorError> {
-        fs::create_dir_all(&self.path).map_err(|source| failed(&self.path, source))?;
-        // Data relinked by the earlier fit would pass for those of this one.
-        let mut outdated = self.export().files();
-        let entries = fs::read_dir(&self.path).map_err(|source| failed(&self.path, source))?;
-        let ours = entries.flatten().filter(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let of_chain = ["draws_", "links_"].map(|prefix| number_in(&name, prefix));
-            of_chain.iter().any(Option::is_some) || Folder::FILES.contains(&name.as_str())
-        });
-        outdated.extend(ours.map(|entry| entry.path()));
-        for path in outdated {
-            fs::remove_file(&path).map_err(|source| failed(&path, source))?;
+        // Data relinked by the earlier fit would pass for those of the next one.
+        self.export().clear()?;
+        let names = self.fit_files()?.unwrap_or_default();
+        // The status vouches for the others, so it goes last.
+        let (status, others): (Vec<_>, Vec<_>) =
+            names.iter().partition(|name| *name == Folder::STATUS);
+        others.into_iter().chain(status).try_for_each(|name| {
+            remove(&self.partial(name))?;
+            remove(&self.file(name))
+        })
+    }
+
+    /// Removes what a fit has made of its draws, which are about to be more.
+    pub fn clear_results(&self) -> Result<(), PosteriorError> {
+        self.export().clear()?;
+        Folder::RESULTS
+            .iter()
+            .try_for_each(|name| remove(&self.file(name)))
+    }
+
+    /// Moves the fit in this folder into another one, whose own fit is removed, and removes this folder if nothing else is in it.
+    pub fn move_to(&self, other: &Folder) -> Result<(), PosteriorError> {
+        let mut names = self.fit_files()?.unwrap_or_default();
+        other.check_ours(&names)?;
+        other.clear()?;
+        // First the status, which vouches for the others.
+        names.sort_by_key(|name| name != Folder::STATUS);
+        for name in &names {
+            let (from, to) = (self.file(name), other.file(name));
+            if from.exists() {
+                fs::rename(&from, &to).map_err(|source| failed(&to, source))?;
+            }
         }
         Ok(())
+    }
+
+    /// Removes the folder if it is empty.
+    pub fn remove_if_empty(&self) {
+        let _ = fs::remove_dir(&self.path);
+    }
+
+    /// Writes a file as a whole: a reader, or whoever comes after a crash, sees the old one or the new one.
+    pub(super) fn replace(&self, name: &str, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
+        let partial = self.partial(name);
+        let mut file = File::create(&partial)?;
+        file.write_all(bytes.as_ref())?;
+        file.sync_all()?;
+        fs::rename(&partial, self.file(name))?;
+        self.sync();
+        Ok(())
+    }
+
+    /// Where a file is written until it can take its place.
+    fn partial(&self, name: &str) -> PathBuf {
+        self.file(&format!("{name}.partial"))
+    }
+
+    /// Waits until renamed files have their new names on the disk, where the file system can tell.
+    pub(super) fn sync(&self) {
+        let _ = File::open(&self.path).and_then(|folder| folder.sync_all());
     }
 
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> Result<(), PosteriorError> {
@@ -119,8 +211,15 @@ impl Folder {
         self.write(name, text + "\n")
     }
 
+    /// As `write_json`, for a file that a fit needs to be resumed: it is whole at every moment.
+    pub fn replace_json(&self, name: &str, value: &impl Serialize) -> Result<(), PosteriorError> {
+        let text = serde_json::to_string_pretty(value).expect("plain JSON");
+        let written = self.replace(name, text + "\n");
+        written.map_err(|source| failed(&self.file(name), source))
+    }
+
     /// The text of a file; None where it does not exist.
-    pub(super) fn read(&self, name: &str) -> Result<Option<String>, PosteriorError> {
+    pub(crate) fn read(&self, name: &str) -> Result<Option<String>, PosteriorError> {
         let path = self.file(name);
         match fs::read_to_string(&path) {
             Ok(text) => Ok(Some(text)),
@@ -155,12 +254,8 @@ impl ExportFolder {
     pub const DRAWS: &str = "draws.parquet";
     pub const LINKS: &str = "links.parquet";
 
-    const FILES: [&str; 4] = [
-        ExportFolder::MODE,
-        ExportFolder::BEST,
-        ExportFolder::DRAWS,
-        ExportFolder::LINKS,
-    ];
+    /// The names of the files of the last export.
+    const MARKER: &str = "export.json";
 
     pub fn new(path: impl Into<PathBuf>) -> ExportFolder {
         ExportFolder { path: path.into() }
@@ -175,17 +270,48 @@ impl ExportFolder {
         format!("completed_{set}.csv")
     }
 
-    /// What exports have left in the folder, sorted.
-    pub fn files(&self) -> Vec<PathBuf> {
-        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
-        let exported = entries.filter(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let is_set = number_in(&name, "completed_").is_some();
-            is_set || ExportFolder::FILES.contains(&name.as_str())
-        });
-        let mut paths: Vec<PathBuf> = exported.map(|entry| entry.path()).collect();
+    /// The files that the last export wrote here, sorted.
+    pub fn files(&self) -> Result<Vec<PathBuf>, PosteriorError> {
+        let paths = self.names()?.into_iter().map(|name| self.path.join(name));
+        let mut paths: Vec<PathBuf> = paths.filter(|path| path.exists()).collect();
         paths.sort();
-        paths
+        Ok(paths)
+    }
+
+    fn names(&self) -> Result<Vec<String>, PosteriorError> {
+        let names = Folder::new(&self.path).read_json(ExportFolder::MARKER)?;
+        Ok(names.unwrap_or_default())
+    }
+
+    /// Makes the folder and marks these files in it as those of an export. Files of the last export are removed, since a
+    /// set of it among new ones would go unnoticed; a file that no export wrote is refused.
+    pub fn start(&self, files: &[String]) -> Result<(), PosteriorError> {
+        let folder = Folder::new(&self.path);
+        let ours = self.names()?;
+        let names = files.iter().map(String::as_str);
+        let mut others = names.filter(|name| !ours.iter().any(|own| own == name));
+        if let Some(name) = others.find(|name| folder.file(name).exists()) {
+            return Err(PosteriorError::NotOurs {
+                path: folder.file(name),
+            });
+        }
+        folder.create()?;
+        self.clear()?;
+        folder.write_json(ExportFolder::MARKER, &files)
+    }
+
+    /// Removes the files of the last export.
+    pub fn clear(&self) -> Result<(), PosteriorError> {
+        self.files()?.iter().try_for_each(|path| remove(path))?;
+        remove(&self.path.join(ExportFolder::MARKER))
+    }
+}
+
+/// Removes a file, if it is there.
+fn remove(path: &Path) -> Result<(), PosteriorError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(path, error)),
+        _ => Ok(()),
     }
 }
 
@@ -206,38 +332,81 @@ fn number_in(name: &str, prefix: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
+    fn names_in(folder: &Folder) -> Vec<String> {
+        let entries = fs::read_dir(folder.path()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
     #[test]
-    fn clearing_removes_what_a_fit_writes_and_nothing_else() {
+    fn clearing_removes_what_the_fit_wrote_and_nothing_else() {
         let temporary = tempfile::tempdir().unwrap();
         let folder = Folder::new(temporary.path().join("fit"));
-        folder.clear().unwrap();
-        assert!(!folder.exists());
+        folder.create().unwrap();
+        assert_eq!(folder.fit_files().unwrap(), None);
+        for name in ["draws_3.csv", "notes.txt", "summary.csv.bak"] {
+            folder.write(name, "mine").unwrap();
+        }
+        let status = Status::running("wages", 2);
+        folder.check_ours(&status.files).unwrap();
+        let error = folder.check_ours(&Folder::names(3)).unwrap_err();
+        assert!(error.to_string().contains("draws_3.csv was not written"));
+        status.write(&folder).unwrap();
+        for name in [
+            "draws_1.csv",
+            "links_2.csv",
+            "checkpoint_1.json",
+            "report.html",
+        ] {
+            folder.write(name, "ours").unwrap();
+        }
         let export = folder.export();
-        fs::create_dir(export.path()).unwrap();
-        let own = ["notes.txt", "draws_all.csv", "summary.csv.bak"];
-        let mut names = Folder::FILES.map(String::from).to_vec();
-        names.extend(["draws_1.csv", "draws_12.csv", "links_1.csv"].map(String::from));
-        names.extend(own.map(String::from));
-        names.extend(["export/completed_3.csv", "export/relinked_best.csv"].map(String::from));
-        names.push("export/mine.csv".into());
-        for name in &names {
+        export.start(&["completed_3.csv".into()]).unwrap();
+        for name in ["export/completed_3.csv", "export/completed_4.csv"] {
             folder.write(name, "x").unwrap();
         }
-        assert!(folder.exists());
-        assert_eq!(folder.chains().unwrap(), [1, 12]);
-        assert_eq!(export.files().len(), 2);
+        let refused = export.start(&["completed_4.csv".into()]).unwrap_err();
+        assert!(refused.to_string().contains("completed_4.csv was not"));
         folder.clear().unwrap();
-        let left: Vec<&String> = names.iter().filter(|n| folder.file(n).exists()).collect();
-        assert_eq!(
-            left,
-            [
-                "notes.txt",
-                "draws_all.csv",
-                "summary.csv.bak",
-                "export/mine.csv"
-            ]
-        );
-        assert!(!folder.exists());
+        let left = ["draws_3.csv", "export", "notes.txt", "summary.csv.bak"];
+        assert_eq!(names_in(&folder), left);
+        assert_eq!(names_in(&Folder::new(export.path())), ["completed_4.csv"]);
+    }
+
+    #[test]
+    fn a_fit_of_an_older_version_is_known_by_its_config() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temporary.path());
+        folder
+            .write(Folder::CONFIG, r#"{"sampler": {"chains": 1}}"#)
+            .unwrap();
+        assert_eq!(folder.fit_files().unwrap(), None);
+        let saved = r#"{"sampler": {"chains": 1}, "versions": {}}"#;
+        folder.write(Folder::CONFIG, saved).unwrap();
+        folder.write("draws_1.csv", "ours").unwrap();
+        folder.write("draws_2.csv", "mine").unwrap();
+        folder.clear().unwrap();
+        assert_eq!(names_in(&folder), ["draws_2.csv"]);
+    }
+
+    #[test]
+    fn a_fit_moves_over_another_and_leaves_the_files_of_others() {
+        let temporary = tempfile::tempdir().unwrap();
+        let [old, new] = ["old", "new"].map(|name| Folder::new(temporary.path().join(name)));
+        for (folder, num_chains) in [(&old, 3), (&new, 1)] {
+            folder.create().unwrap();
+            Status::running("wages", num_chains).write(folder).unwrap();
+            folder.write("draws_1.csv", num_chains.to_string()).unwrap();
+        }
+        old.write("draws_3.csv", "of the old fit").unwrap();
+        old.write("notes.txt", "mine").unwrap();
+        new.move_to(&old).unwrap();
+        new.remove_if_empty();
+        assert_eq!(names_in(&old), ["draws_1.csv", "notes.txt", "status.json"]);
+        assert_eq!(old.read("draws_1.csv").unwrap().unwrap(), "1");
+        assert!(!new.path().exists());
     }
 
     #[test]

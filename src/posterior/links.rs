@@ -36,7 +36,7 @@ pub struct RowLinks {
 }
 
 impl LinksSummary {
-    /// None where the fit has no draws, or no links files because every link stayed as it was.
+    /// None where the fit has no draws. Every chain must have its links file.
     pub fn read(
         folder: &Path,
         chains: &[ChainDraws],
@@ -48,9 +48,6 @@ impl LinksSummary {
         let mut links = Vec::with_capacity(chains.len());
         for chain in chains {
             let path = Folder::new(folder).links(chain.chain);
-            if !path.exists() {
-                return Ok(None);
-            }
             let moved = read_links(&path)?;
             for (index, link) in moved.iter().enumerate() {
                 let mut ends = [link.row, link.linked_to].into_iter();

@@ -8,11 +8,13 @@ pub mod draws;
 mod error;
 mod folder;
 pub mod links;
+mod lock;
 mod names;
 mod predictive;
 mod read;
 mod record;
 mod rows;
+mod status;
 pub mod summary;
 mod trust;
 
@@ -33,9 +35,11 @@ use draws::ChainDraws;
 pub use error::PosteriorError;
 pub use folder::{ExportFolder, Folder};
 use links::LinksSummary;
+pub use lock::FolderLock;
 pub use predictive::Predictive;
 pub use record::{Diagnostics, Versions};
 pub use rows::Row;
+pub use status::{FitState, Status};
 pub use trust::{Aspect, Check, Trust};
 
 /// A finished, or interrupted, fit: in memory as the fit leaves it, or read from its output folder.
@@ -50,6 +54,8 @@ pub struct Posterior {
     pub program: Option<String>,
     /// None for fits of older versions.
     pub data: Option<DataSummary>,
+    /// None for fits of older versions, and while a fit is at work.
+    pub status: Option<Status>,
     /// None for a fit that was killed.
     pub diagnostics: Option<Diagnostics>,
     /// The draws of each chain that has any.
@@ -82,6 +88,7 @@ impl Posterior {
             versions: Versions::default(),
             program: None,
             data: None,
+            status: None,
             diagnostics: None,
             chains,
             links: None,
@@ -183,10 +190,12 @@ impl Posterior {
         self.diagnostics.as_ref().map(|known| known.seconds)
     }
 
-    /// Whether some chain was stopped before its last draw.
+    /// Whether the fit was interrupted, killed or failed before it had all its draws.
     pub fn is_interrupted(&self) -> bool {
         let diagnostics = self.diagnostics.as_ref();
+        let status = self.status.as_ref();
         diagnostics.is_some_and(|known| known.interrupted)
+            || status.is_some_and(|status| status.state != FitState::Finished)
     }
 
     /// The number of draws of all chains.

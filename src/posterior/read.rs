@@ -5,12 +5,12 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::draws::read_output;
-use super::links::LinksSummary;
+use super::links::{LinksSummary, RowNumbers};
 use super::rows::parse_rows;
-use super::{Folder, Posterior, PosteriorError, Versions, read_coefficients};
+use super::{Folder, Posterior, PosteriorError, Status, Versions, read_coefficients};
 use crate::baseline::compare::{read_baselines, read_known_rate};
-use crate::config;
-use crate::data::files_sha256;
+use crate::config::{self, Update};
+use crate::data::{self, files_sha256};
 
 /// What config.json has besides the config.
 #[derive(Default, Deserialize)]
@@ -19,23 +19,31 @@ struct SavedConfig {
     versions: Versions,
 }
 
+impl Versions {
+    /// The versions in config.json; None where that does not exist.
+    pub(crate) fn read(folder: &Folder) -> Result<Option<Versions>, PosteriorError> {
+        let saved: Option<SavedConfig> = folder.read_json(Folder::CONFIG)?;
+        Ok(saved.map(|saved| saved.versions))
+    }
+}
+
 pub(super) fn read(path: &Path) -> Result<Posterior, PosteriorError> {
     let folder = Folder::new(path);
     let chains = read_output(path)?;
     let config = config::load(&folder.file(Folder::CONFIG), &[])?;
-    let saved: Option<SavedConfig> = folder.read_json(Folder::CONFIG)?;
+    let versions = Versions::read(&folder)?;
     let mut posterior = Posterior::of(folder, config, chains);
     let folder = &posterior.folder;
-    posterior.versions = saved.unwrap_or_default().versions;
+    posterior.status = Status::read(folder)?;
+    posterior.versions = versions.unwrap_or_default();
     posterior.program = folder.read(Folder::PROGRAM)?;
     posterior.data = folder.read_json(Folder::DATA)?;
     // A fit that was killed has no such file; its draws are worth reading all the same.
     posterior.diagnostics = folder.read_json(Folder::DIAGNOSTICS).unwrap_or_default();
-    posterior.links = LinksSummary::read_saved(path, &posterior.chains)?;
-    if posterior.links.is_some() {
-        let text = folder.read(Folder::ROWS)?.unwrap_or_default();
-        posterior.rows = parse_rows(&text, &folder.file(Folder::ROWS))?;
+    if posterior.config.permutation.update != Update::None {
+        read_links(&mut posterior)?;
     }
+    let folder = &posterior.folder;
     let baselines = read_baselines(&folder.file(Folder::BASELINES))?;
     posterior.baselines = baselines.unwrap_or_default();
     posterior.rate_curve = read_known_rate(&folder.file(Folder::KNOWN_RATE))?;
@@ -44,6 +52,22 @@ pub(super) fn read(path: &Path) -> Result<Posterior, PosteriorError> {
     posterior.coefficients = coefficients.unwrap_or_default();
     posterior.predictive = folder.read_json(Folder::PREDICTIVE)?;
     Ok(posterior)
+}
+
+/// The links of every draw, and the rows of the data. A fit that was killed has no rows.csv, so its data are read again.
+fn read_links(posterior: &mut Posterior) -> Result<(), PosteriorError> {
+    let path = posterior.folder.path();
+    if let Some(text) = posterior.folder.read(Folder::ROWS)? {
+        posterior.links = LinksSummary::read_saved(path, &posterior.chains)?;
+        posterior.rows = parse_rows(&text, &posterior.folder.file(Folder::ROWS))?;
+        return Ok(());
+    }
+    posterior.check_data_unchanged()?;
+    let data = data::read(&posterior.config.data)?;
+    let numbers = RowNumbers::new(&data.row_numbers);
+    posterior.links = LinksSummary::read(path, &posterior.chains, numbers)?;
+    posterior.set_rows(&data);
+    Ok(())
 }
 
 impl Posterior {

@@ -46,7 +46,7 @@ impl Verdict {
             problems.insert(
                 0,
                 format!(
-                    "The fit was interrupted after {}: fit again for all of them.",
+                    "The fit was interrupted after {}: go on with it with `unshuffle fit --resume`.",
                     count(draws, "draw")
                 ),
             );

@@ -11,9 +11,20 @@ use super::answers::Answer;
 use super::config::Study;
 use super::files::{csv_line, number, rounded, write_then_rename};
 use super::metrics::{Metrics, Timing};
-use super::plan::Task;
+use super::plan::{Task, check_ours};
 use super::run::{RUNS, RunRecord};
 use super::task::{DONE, FAILED, Outcome, PARTIAL};
+
+/// The names of the tables of a study.
+pub(super) const TABLES: [&str; 7] = [
+    "results.csv",
+    "timing.csv",
+    "cells.csv",
+    "coefficients.csv",
+    "pi_corner.csv",
+    "checks.csv",
+    "study.json",
+];
 
 /// What became of a study's tasks.
 #[derive(Debug, Default)]
@@ -58,17 +69,18 @@ impl Collected {
 
     /// Writes every table into the study's folder; returns their paths.
     pub fn write(&self, study: &Study) -> Result<Vec<PathBuf>, StudyError> {
-        let tables = [
-            ("results.csv", self.results_csv(study)),
-            ("timing.csv", self.timing_csv(study)),
-            ("cells.csv", self.cells_csv(study)),
-            ("coefficients.csv", self.coefficients_csv(study)),
-            ("pi_corner.csv", self.corner_csv(study)),
-            ("checks.csv", self.checks_csv(study)),
-            ("study.json", self.about(study)),
+        check_ours(study)?;
+        let texts = [
+            self.results_csv(study),
+            self.timing_csv(study),
+            self.cells_csv(study),
+            self.coefficients_csv(study),
+            self.corner_csv(study),
+            self.checks_csv(study),
+            self.about(study),
         ];
         let mut paths = Vec::new();
-        for (name, text) in tables {
+        for (name, text) in TABLES.into_iter().zip(texts) {
             let path = study.output.join(name);
             write_then_rename(&path, &text)?;
             paths.push(path);

@@ -76,6 +76,8 @@ pub enum StudyError {
     Answers { path: PathBuf, problem: String },
     #[error("{} cannot be read ({problem}): remove its folder and run the task again", path.display())]
     Unreadable { path: PathBuf, problem: String },
+    #[error("{} was not written by a study, so it is not replaced: choose another `output`, or move that file", path.display())]
+    NotOurs { path: PathBuf },
     #[error("cannot write {}", path.display())]
     Write {
         path: PathBuf,

@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::StudyError;
 use super::answers::Answer;
+use super::collect::TABLES;
 use super::config::{Cell, CellData, Estimator, Study};
 use super::files::{csv_line, write_then_rename};
 use crate::fit::{FitError, stan_source};
@@ -112,8 +113,25 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
+/// Refuses a folder with tables that no study wrote; a study's folder has its plan.
+pub(super) fn check_ours(study: &Study) -> Result<(), StudyError> {
+    let plan = study.output.join(MANIFEST);
+    if let Ok(text) = fs::read_to_string(&plan) {
+        return match text.starts_with("task,cell,method,") {
+            true => Ok(()),
+            false => Err(StudyError::NotOurs { path: plan }),
+        };
+    }
+    let mut tables = TABLES.iter().map(|name| study.output.join(name));
+    match tables.find(|path| path.exists()) {
+        Some(path) => Err(StudyError::NotOurs { path }),
+        None => Ok(()),
+    }
+}
+
 /// Writes plan.csv.
 pub fn write_plan(study: &Study, tasks: &[Task]) -> Result<PathBuf, StudyError> {
+    check_ours(study)?;
     let path = study.output.join(MANIFEST);
     write_then_rename(&path, &manifest(study, tasks))?;
     Ok(path)

@@ -19,6 +19,7 @@ mod links_fits;
 mod predict;
 mod python_readers;
 mod report;
+mod resume;
 mod several_responses;
 mod simulate;
 mod standardise;

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use rand::Rng;
 use thiserror::Error;
 
+use crate::config::Update;
 use crate::data::{DataError, Relinkable};
 use crate::numerics::rng;
 use crate::posterior::draws::DrawsError;
@@ -87,12 +88,16 @@ impl Export {
     pub fn read(folder: &Path, also: &[String]) -> Result<Export, ExportError> {
         let fit = Posterior::read(folder)?;
         fit.check_data_unchanged()?;
+        let kept = || ExportError::LinksKept {
+            folder: folder.to_path_buf(),
+        };
+        if fit.config.permutation.update == Update::None {
+            return Err(kept());
+        }
         let relinkable = Relinkable::read(&fit.config.data, also)?;
         let rows = RowNumbers::new(&relinkable.row_numbers());
         let summary = LinksSummary::read(folder, &fit.chains, rows.clone())?;
-        let summary = summary.ok_or_else(|| ExportError::LinksKept {
-            folder: folder.to_path_buf(),
-        })?;
+        let summary = summary.ok_or_else(kept)?;
         let chains = fit.chains.iter();
         let chains = chains.map(|chain| ChainLinks::read(&fit.folder, chain.chain));
         Ok(Export {
@@ -104,6 +109,11 @@ impl Export {
         })
     }
 
+    /// The fit whose links are exported.
+    pub fn fit(&self) -> &Posterior {
+        &self.fit
+    }
+
     pub fn num_rows(&self) -> usize {
         self.rows.num_rows()
     }
@@ -111,7 +121,7 @@ impl Export {
     /// Writes relinked_mode.csv, relinked_best.csv and completed_<k>.csv; says of each, and of the links as they were, what it is.
     pub fn write(&self, to: &Path, settings: &Settings) -> Result<Vec<Linking>, ExportError> {
         let draws = self.spread(settings)?;
-        clear(to, settings.force)?;
+        start(to, settings.num_sets, settings.force)?;
         let mut linkings = vec![self.judged(None, &Permutation::identity(self.num_rows()))];
         let mut write = |name: String, pi: &Permutation| {
             let response_of: Vec<usize> = (0..pi.len()).map(|j| pi.row_of(j)).collect();
@@ -188,18 +198,20 @@ impl Export {
     }
 }
 
-/// Makes the folder. What an earlier export left is removed, since a set of it among new ones would go unnoticed.
-fn clear(folder: &Path, force: bool) -> Result<(), ExportError> {
-    let failed = |path: &Path| {
-        let path = path.to_path_buf();
-        move |source| ExportError::Write { path, source }
-    };
-    fs::create_dir_all(folder).map_err(failed(folder))?;
-    for path in ExportFolder::new(folder).files() {
-        if !force {
-            return Err(ExportError::Exists { path });
-        }
-        fs::remove_file(&path).map_err(failed(&path))?;
+/// Makes the folder, without the files of an earlier export.
+fn start(folder: &Path, num_sets: usize, force: bool) -> Result<(), ExportError> {
+    let folder = ExportFolder::new(folder);
+    let mut earlier = folder.files()?.into_iter();
+    if let (Some(path), false) = (earlier.next(), force) {
+        return Err(ExportError::Exists { path });
     }
-    Ok(())
+    let mut files: Vec<String> = (1..=num_sets).map(ExportFolder::completed).collect();
+    let others = [
+        ExportFolder::MODE,
+        ExportFolder::BEST,
+        ExportFolder::DRAWS,
+        ExportFolder::LINKS,
+    ];
+    files.extend(others.map(String::from));
+    Ok(folder.start(&files)?)
 }

@@ -125,6 +125,11 @@ impl Prediction {
         Ok(Prediction { fit, rows, draws })
     }
 
+    /// The fit that predicts.
+    pub fn fit(&self) -> &Posterior {
+        &self.fit
+    }
+
     /// Whether the program draws `y_new` itself, for which it must be compiled.
     pub fn needs_compiler(&self) -> bool {
         matches!(self.fit.config.model.stan, ModelSource::File(_))

@@ -86,8 +86,21 @@ impl CsvWriter {
         Ok(())
     }
 
+    /// A row as an earlier run of the same chain wrote it, with its newline.
+    pub(super) fn written_row(&mut self, line: &str) -> io::Result<()> {
+        self.out.write_all(line.as_bytes())?;
+        self.num_rows += 1;
+        Ok(())
+    }
+
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+
+    /// Flushes, and waits until the rows are on the disk.
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        self.out.get_ref().sync_data()
     }
 
     /// Ends the file with these times in seconds. Readers insist on as many rows as the header promises, so an early end corrects the promise.

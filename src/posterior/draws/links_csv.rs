@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::DrawsError;
+use super::read::whole_lines;
 use crate::sampler::links::Permutation;
 
 const HEADER: &str = "draw,row,linked_to";
@@ -36,8 +37,24 @@ impl LinksWriter {
         Ok(())
     }
 
+    /// A row as an earlier run of the same chain wrote it.
+    pub(super) fn written_row(&mut self, moved: &MovedRow) -> io::Result<()> {
+        let MovedRow {
+            draw,
+            row,
+            linked_to,
+        } = moved;
+        writeln!(self.out, "{draw},{row},{linked_to}")
+    }
+
     pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+
+    /// Flushes, and waits until the rows are on the disk.
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        self.out.get_ref().sync_data()
     }
 }
 
@@ -59,7 +76,7 @@ pub fn read_links(path: &Path) -> Result<Vec<MovedRow>, DrawsError> {
         line,
         what: what.to_string(),
     };
-    let mut lines = text.lines().enumerate();
+    let mut lines = whole_lines(&text).lines().enumerate();
     if lines.next().map(|(_, line)| line) != Some(HEADER) {
         return Err(malformed(1, "the header is not `draw,row,linked_to`"));
     }

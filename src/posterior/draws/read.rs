@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::posterior::Folder;
+use super::Checkpoint;
 use crate::posterior::diagnostics::e_bfmi;
+use crate::posterior::{FitState, Folder, PosteriorError, Status};
 
 #[derive(Debug, Error)]
 pub enum DrawsError {
@@ -68,24 +69,50 @@ impl ChainDraws {
     }
 }
 
-/// All chains of the fit in `folder`, in the order of their numbers.
-pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, DrawsError> {
+/// All chains of the fit in `folder`, in the order of their numbers. Of a fit that is running or was killed only those
+/// draws count for which its checkpoints vouch: its files may end anywhere.
+pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, PosteriorError> {
     let folder = Folder::new(folder);
     let read_error = |source| DrawsError::Read {
         path: folder.path().to_path_buf(),
         source,
     };
+    let status = Status::read(&folder)?;
+    let is_open = |status: &Status| matches!(status.state, FitState::Running | FitState::Failed);
+    let is_open = status.as_ref().is_some_and(is_open);
+    let is_ours = |chain: &usize| {
+        let name = format!("draws_{chain}.csv");
+        let files = status.as_ref().map(|status| &status.files);
+        files.is_none_or(|files| files.contains(&name))
+    };
     let mut chains = Vec::new();
-    for chain in folder.chains().map_err(read_error)? {
-        chains.push(ChainDraws {
-            chain,
-            ..read_chain(&folder.draws(chain))?
+    for chain in folder
+        .chains()
+        .map_err(read_error)?
+        .into_iter()
+        .filter(is_ours)
+    {
+        let num_draws = match is_open {
+            true => Checkpoint::read(&folder, chain)?.map_or(0, |saved| saved.num_draws()),
+            false => usize::MAX,
+        };
+        if num_draws > 0 {
+            let mut draws = read_chain(&folder.draws(chain))?;
+            draws.columns.iter_mut().for_each(|c| c.truncate(num_draws));
+            chains.push(ChainDraws { chain, ..draws });
+        }
+    }
+    let is_finished = |status: &Status| status.state == FitState::Finished;
+    if chains.is_empty() && status.is_some_and(|status| !is_finished(&status)) {
+        return Err(PosteriorError::NoDrawsYet {
+            path: folder.path().to_path_buf(),
         });
     }
     if chains.is_empty() {
         return Err(DrawsError::NoDraws {
             path: folder.path().to_path_buf(),
-        });
+        }
+        .into());
     }
     for chain in &chains[1..] {
         if chain.names != chains[0].names {
@@ -93,10 +120,16 @@ pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, DrawsError> {
                 path: folder.draws(chain.chain),
                 line: 1,
                 what: "its columns differ from the first chain's: the folder mixes two fits".into(),
-            });
+            }
+            .into());
         }
     }
     Ok(chains)
+}
+
+/// The lines that end with a newline: a killed process may leave half a row at the end, and half a number reads as another.
+pub(super) fn whole_lines(text: &str) -> &str {
+    &text[..text.rfind('\n').map_or(0, |end| end + 1)]
 }
 
 pub fn read_chain(path: &Path) -> Result<ChainDraws, DrawsError> {
@@ -105,18 +138,13 @@ pub fn read_chain(path: &Path) -> Result<ChainDraws, DrawsError> {
         source,
     })?;
     let mut chain = ChainDraws::default();
-    for (number, line) in text.lines().enumerate() {
+    for (number, line) in whole_lines(&text).lines().enumerate() {
         if let Some(comment) = line.strip_prefix('#') {
             chain.read_comment(comment.trim());
         } else if chain.names.is_empty() {
             chain.names = line.split(',').map(str::to_string).collect();
             chain.columns = vec![Vec::new(); chain.names.len()];
         } else {
-            // A killed process may leave half a row at the end, which is no reason to refuse the others.
-            let whole = line.split(',').count() == chain.names.len();
-            if !whole && text.lines().count() == number + 1 {
-                break;
-            }
             chain.read_row(line).map_err(|what| DrawsError::Malformed {
                 path: path.to_path_buf(),
                 line: number + 1,
@@ -163,5 +191,25 @@ impl ChainDraws {
             Some(extra) => Err(format!("`{extra}` stands behind the last column")),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_counts_only_with_its_newline() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("draws_1.csv");
+        // Cut inside the last number, 7.5e-14, which still reads as one.
+        fs::write(&path, "# comment\nlp__,sigma2\n-1,2e-14\n-2,7.5").unwrap();
+        let chain = read_chain(&path).unwrap();
+        assert_eq!(chain.columns, [vec![-1.0], vec![2e-14]]);
+        fs::write(&path, "lp__,sigma2\n-1\n-2,7.5\n").unwrap();
+        assert!(
+            read_chain(&path).is_err(),
+            "half a row that is not the last"
+        );
     }
 }

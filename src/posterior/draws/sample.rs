@@ -37,15 +37,22 @@ impl ChainSample {
     }
 }
 
+impl ChainSample {
+    /// Appends a draw without its links.
+    pub(super) fn push(&mut self, values: &[f64]) {
+        for (column, k) in self.draws.columns.iter_mut().zip(&self.kept) {
+            column.push(values[*k]);
+        }
+    }
+}
+
 impl DrawSink for ChainSample {
     fn adapted(&mut self, _step_size: f64, _metric: &Metric) -> io::Result<()> {
         Ok(())
     }
 
     fn draw(&mut self, draw: Draw) -> io::Result<()> {
-        for (column, k) in self.draws.columns.iter_mut().zip(&self.kept) {
-            column.push(draw.values[*k]);
-        }
+        self.push(draw.values);
         if let (Some(links), Some(pi)) = (&mut self.links, draw.links) {
             links.push(pi);
         }

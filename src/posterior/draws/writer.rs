@@ -1,50 +1,82 @@
 //! The two files of a chain: its draws, and the links of each draw where they are updated.
 
-use std::fs;
-use std::io;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::links_csv::LinksWriter;
-use super::{ChainHeader, ChainSample, CsvWriter};
+use super::links_csv::{LinksWriter, read_links};
+use super::{ChainHeader, ChainSample, Checkpoint, CsvWriter, LinkDraws};
 use crate::posterior::Folder;
-use crate::sampler::chain::{Draw, DrawSink};
+use crate::posterior::links::RowNumbers;
+use crate::sampler::chain::{ChainState, Draw, DrawSink};
 use crate::sampler::hmc::Metric;
 
 /// A reader never waits longer than this to see new rows.
 const FLUSH_EVERY: Duration = Duration::from_secs(1);
 
+/// How often the states of chains are saved, and how long the fit has taken.
+#[derive(Debug, Clone, Copy)]
+pub struct Checkpoints {
+    /// None where no state is saved.
+    pub every: Option<Duration>,
+    /// When this run of the fit began.
+    pub start: Instant,
+    /// The time of earlier runs, in seconds.
+    pub earlier_seconds: f64,
+}
+
+impl Checkpoints {
+    /// The time of the fit so far, over all its runs.
+    pub fn seconds(&self) -> f64 {
+        self.earlier_seconds + self.start.elapsed().as_secs_f64()
+    }
+}
+
 /// Writes the files of a chain, and keeps its draws in memory.
 pub struct ChainWriter {
-    path: PathBuf,
+    folder: Folder,
+    chain: usize,
     draws: CsvWriter,
-    links_path: Option<PathBuf>,
     links: Option<LinksWriter>,
     sample: ChainSample,
+    checkpoints: Checkpoints,
     num_draws: usize,
+    /// Draws of an earlier run that still have to be copied; the new files have other names until then.
+    num_earlier: usize,
+    row_numbers: Option<RowNumbers>,
     flushed: Instant,
 }
 
 impl ChainWriter {
-    /// `row_numbers` of the user's file where links are updated, else None.
+    /// `row_numbers` of the user's file where links are updated, else None; `num_earlier` is the number of draws that an
+    /// earlier run left in the files of the chain.
     pub fn create(
         folder: &Folder,
         header: &ChainHeader,
         columns: &[String],
         row_numbers: Option<&[usize]>,
+        checkpoints: Checkpoints,
+        num_earlier: usize,
     ) -> io::Result<ChainWriter> {
         let chain = header.chain;
-        let path = folder.draws(chain);
-        let links_path = row_numbers.map(|_| folder.links(chain));
-        let links = links_path.as_deref().zip(row_numbers);
-        let links = links.map(|(path, numbers)| LinksWriter::create(path, numbers));
+        let place = |path: PathBuf| match num_earlier {
+            0 => path,
+            _ => partial(&path),
+        };
+        let links = row_numbers
+            .map(|numbers| LinksWriter::create(&place(folder.links(chain)), numbers))
+            .transpose()?;
         Ok(ChainWriter {
-            draws: CsvWriter::create(&path, header, columns)?,
-            links: links.transpose()?,
-            path,
-            links_path,
+            draws: CsvWriter::create(&place(folder.draws(chain)), header, columns)?,
+            links,
+            folder: folder.clone(),
+            chain,
             sample: ChainSample::new(header, columns, row_numbers.map(<[usize]>::len)),
+            checkpoints,
             num_draws: 0,
+            num_earlier,
+            row_numbers: row_numbers.map(RowNumbers::new),
             flushed: Instant::now(),
         })
     }
@@ -53,11 +85,93 @@ impl ChainWriter {
     pub fn into_sample(self) -> ChainSample {
         self.sample
     }
+
+    /// Copies the draws of an earlier run into the new files, which then take the place of the earlier ones.
+    fn copy_earlier(&mut self) -> io::Result<()> {
+        let draws = self.folder.draws(self.chain);
+        self.copy_draws(&draws)?;
+        let links = self.folder.links(self.chain);
+        self.copy_links(&links)?;
+        self.sync()?;
+        fs::rename(partial(&draws), &draws)?;
+        if self.links.is_some() {
+            fs::rename(partial(&links), &links)?;
+        }
+        self.folder.sync();
+        self.num_draws = self.num_earlier;
+        Ok(())
+    }
+
+    fn copy_draws(&mut self, path: &Path) -> io::Result<()> {
+        let mut reader = BufReader::new(File::open(path)?);
+        let mut line = String::new();
+        // The first line that is no comment has the names of the columns.
+        let mut num_rows = None;
+        while num_rows != Some(self.num_earlier) {
+            line.clear();
+            reader.read_line(&mut line)?;
+            if !line.ends_with('\n') {
+                return Err(lost("it has fewer draws than its checkpoint says"));
+            }
+            if line.starts_with('#') {
+                continue;
+            }
+            if num_rows.is_some() {
+                let values = line.trim_end().split(',').map(str::parse);
+                let values = values.collect::<Result<Vec<f64>, _>>();
+                self.sample
+                    .push(&values.map_err(|_| lost("it is damaged"))?);
+                self.draws.written_row(&line)?;
+            }
+            num_rows = Some(num_rows.map_or(0, |rows| rows + 1));
+        }
+        Ok(())
+    }
+
+    fn copy_links(&mut self, path: &Path) -> io::Result<()> {
+        let (Some(writer), Some(rows)) = (&mut self.links, &self.row_numbers) else {
+            return Ok(());
+        };
+        let mut moved = read_links(path).map_err(io::Error::other)?;
+        moved.retain(|link| link.draw <= self.num_earlier);
+        moved.iter().try_for_each(|link| writer.written_row(link))?;
+        let place = |number: usize| rows.place(number).ok_or_else(|| lost("it is damaged"));
+        let moved = moved
+            .iter()
+            .map(|link| Ok((link.draw - 1, place(link.row)?, place(link.linked_to)?)));
+        let moved = moved.collect::<io::Result<Vec<_>>>()?;
+        let links = LinkDraws::from_moved(rows.num_rows(), self.num_earlier, moved);
+        self.sample.links = Some(links);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.links.as_mut().map_or(Ok(()), LinksWriter::flush)?;
+        self.draws.flush()
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.links.as_mut().map_or(Ok(()), LinksWriter::sync)?;
+        self.draws.sync()
+    }
+}
+
+/// Where a file is written until it can take the place of an earlier one.
+fn partial(path: &Path) -> PathBuf {
+    path.with_extension("csv.partial")
+}
+
+fn lost(what: &str) -> io::Error {
+    io::Error::other(format!("{what}: fit again with --force"))
 }
 
 impl DrawSink for ChainWriter {
     fn adapted(&mut self, step_size: f64, metric: &Metric) -> io::Result<()> {
-        self.draws.adaptation(step_size, metric)
+        self.draws.adaptation(step_size, metric)?;
+        match self.num_earlier {
+            0 => Ok(()),
+            _ => self.copy_earlier(),
+        }
     }
 
     fn draw(&mut self, draw: Draw) -> io::Result<()> {
@@ -68,8 +182,7 @@ impl DrawSink for ChainWriter {
             writer.draw(self.num_draws, links)?;
         }
         if self.flushed.elapsed() >= FLUSH_EVERY {
-            self.draws.flush()?;
-            self.links.as_mut().map_or(Ok(()), LinksWriter::flush)?;
+            self.flush()?;
             self.flushed = Instant::now();
         }
         Ok(())
@@ -77,17 +190,32 @@ impl DrawSink for ChainWriter {
 
     fn finish(&mut self, warmup_seconds: f64, sampling_seconds: f64) -> io::Result<()> {
         self.sample.finish(warmup_seconds, sampling_seconds)?;
-        self.links.as_mut().map_or(Ok(()), LinksWriter::flush)?;
         self.draws.finish(warmup_seconds, sampling_seconds)?;
+        match self.checkpoints.every {
+            Some(_) => self.sync()?,
+            None => self.flush()?,
+        }
         if self.num_draws == 0 {
             // Readers refuse a chain without draws, and with it all the others.
-            fs::remove_file(&self.path)?;
-            self.links_path.as_ref().map_or(Ok(()), fs::remove_file)?;
+            fs::remove_file(self.folder.draws(self.chain))?;
+            if self.links.is_some() {
+                fs::remove_file(self.folder.links(self.chain))?;
+            }
         }
         Ok(())
     }
 
     fn place(&self) -> String {
-        self.path.display().to_string()
+        self.folder.draws(self.chain).display().to_string()
+    }
+
+    fn checkpoint_every(&self) -> Option<Duration> {
+        self.checkpoints.every
+    }
+
+    fn checkpoint(&mut self, state: ChainState) -> io::Result<()> {
+        self.sync()?;
+        let seconds = self.checkpoints.seconds();
+        Checkpoint { seconds, state }.write(&self.folder)
     }
 }

@@ -239,7 +239,10 @@ where
         observer: &dyn Observer,
     ) -> Result<ChainOutcome, ChainError<P::Error>> {
         let chain = self.outcome.chain;
-        let total = self.settings.adaptation.num_warmup + self.settings.num_draws;
+        let num_warmup = self.settings.adaptation.num_warmup;
+        let total = num_warmup + self.settings.num_draws;
+        let checkpoint_every = sink.checkpoint_every();
+        let mut last_checkpoint = Instant::now();
         let mut is_told = false;
         while self.iteration < total && !stop.load(Ordering::Relaxed) {
             let warming_up = self.is_warming_up();
@@ -258,9 +261,17 @@ where
                 warming_up,
                 num_divergences: self.outcome.num_divergences,
             });
+            let is_due = |every| self.iteration == num_warmup || last_checkpoint.elapsed() >= every;
+            if checkpoint_every.is_some_and(is_due) {
+                self.save(sink)?;
+                last_checkpoint = Instant::now();
+            }
         }
         if !is_told {
             self.tell_adapted(sink)?;
+        }
+        if checkpoint_every.is_some() {
+            self.save(sink)?;
         }
         let outcome = ChainOutcome {
             interrupted: self.iteration < total,
@@ -274,6 +285,11 @@ where
     fn tell_adapted(&self, sink: &mut impl DrawSink) -> Result<(), ChainError<P::Error>> {
         let written = sink.adapted(self.kernel.step_size(), self.kernel.metric());
         written.map_err(|source| write_error(self.outcome.chain, sink, source))
+    }
+
+    fn save(&self, sink: &mut impl DrawSink) -> Result<(), ChainError<P::Error>> {
+        let saved = sink.checkpoint(self.state());
+        saved.map_err(|source| write_error(self.outcome.chain, sink, source))
     }
 
     /// Counts and times so far.

@@ -1,7 +1,9 @@
 //! Where the draws of a chain go.
 
 use std::io;
+use std::time::Duration;
 
+use super::ChainState;
 use crate::sampler::hmc::Metric;
 use crate::sampler::links::Permutation;
 
@@ -45,6 +47,16 @@ pub trait DrawSink {
 
     /// Where the draws go, for messages.
     fn place(&self) -> String;
+
+    /// The longest time between two checkpoints; None where the chain's state is not saved.
+    fn checkpoint_every(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Saves the state of the chain, which vouches for the draws so far.
+    fn checkpoint(&mut self, _state: ChainState) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Keeps the draws in memory.

@@ -1,0 +1,131 @@
+//! The output folder of a fit while it is at work: locked, marked, and filled in place or beside an earlier fit.
+
+use super::resume::Found;
+use super::{FitError, Prepared};
+use crate::posterior::{FitState, Folder, FolderLock, Posterior, PosteriorError, Status};
+use crate::text::full_sentence;
+
+/// What to do with a fit that is already in the output folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// Refuse to fit.
+    Refuse,
+    /// Fit beside it, and replace it when the new fit is finished.
+    Replace,
+    /// Go on with it, where it is not finished or more draws are asked for.
+    Resume,
+}
+
+/// The output folder of a fit at work.
+pub(super) struct Output {
+    /// Where the files are written: the folder itself, or one beside it.
+    pub work: Folder,
+    /// The folder that the config names.
+    target: Folder,
+    status: Status,
+    /// Of both folders, until the fit ends.
+    locks: Vec<FolderLock>,
+}
+
+impl Output {
+    /// Locks the folder and marks it as that of a running fit. Files that no fit wrote are not touched.
+    pub fn open(prepared: &Prepared, existing: Existing) -> Result<Output, FitError> {
+        let config = &prepared.config;
+        let target = Folder::new(&config.output);
+        target.create()?;
+        let mut locks = vec![FolderLock::take(&target)?];
+        let status = Status::running(&config.name, config.sampler.chains);
+        // Again under the lock: another process may have been faster.
+        check_may_fit(&target, existing)?;
+        target.check_ours(&status.files)?;
+        let mut work = target.clone();
+        match existing {
+            Existing::Resume if prepared.found()? != Found::Nothing => {}
+            Existing::Replace if target.fit_files()?.is_some() => {
+                work = beside(&target);
+                work.create()?;
+                locks.push(FolderLock::take(&work)?);
+                work.check_ours(&status.files)?;
+                work.clear()?;
+            }
+            _ => target.clear()?,
+        }
+        status.write(&work)?;
+        Ok(Output {
+            work,
+            target,
+            status,
+            locks,
+        })
+    }
+
+    /// Puts a fit that was made beside an earlier one in its place.
+    pub fn settle(&mut self, posterior: &mut Posterior) -> Result<(), PosteriorError> {
+        if self.work != self.target {
+            self.work.move_to(&self.target)?;
+            posterior.folder = self.target.clone();
+            self.work = self.target.clone();
+        }
+        Ok(())
+    }
+
+    /// Marks how the fit ended.
+    pub fn end(mut self, ended: Result<Posterior, FitError>) -> Result<Posterior, FitError> {
+        self.status.state = match &ended {
+            Ok(posterior) if posterior.is_interrupted() => FitState::Interrupted,
+            Ok(_) => FitState::Finished,
+            Err(error) => {
+                self.status.error = Some(full_sentence(error));
+                FitState::Failed
+            }
+        };
+        match &ended {
+            Ok(_) => self.status.write(&self.work)?,
+            // The error says what went wrong, and on a full disk the marker stays as it is: not finished.
+            Err(_) => drop(self.status.write(&self.work)),
+        }
+        let is_beside = self.work != self.target;
+        if is_beside && ended.is_err() && !has_checkpoint(&self.work) {
+            let _ = self.work.clear();
+        }
+        let num_folders = self.locks.len();
+        // The lock is a file in the folder.
+        self.locks.clear();
+        if num_folders > 1 {
+            beside(&self.target).remove_if_empty();
+        }
+        ended
+    }
+}
+
+/// Refuses an output folder that another fit is writing to, or that holds a fit which may not be replaced.
+pub fn check_output(folder: &Folder, existing: Existing) -> Result<(), FitError> {
+    let status = Status::read(folder)?;
+    if status.is_some_and(|status| status.state == FitState::Running) {
+        FolderLock::check_free(folder)?;
+    }
+    check_may_fit(folder, existing)
+}
+
+fn check_may_fit(folder: &Folder, existing: Existing) -> Result<(), FitError> {
+    if existing == Existing::Refuse && folder.fit_files()?.is_some() {
+        return Err(FitError::OutputExists {
+            path: folder.path().to_path_buf(),
+        });
+    }
+    Ok(())
+}
+
+/// The folder in which a fit is made that is to replace another one.
+fn beside(target: &Folder) -> Folder {
+    let mut name = target.path().as_os_str().to_os_string();
+    name.push(".new");
+    Folder::new(name)
+}
+
+/// Whether there is anything to go on with.
+fn has_checkpoint(folder: &Folder) -> bool {
+    let names = folder.fit_files().ok().flatten().unwrap_or_default();
+    let mut saved = names.iter().filter(|name| name.starts_with("checkpoint_"));
+    saved.any(|name| folder.file(name).exists())
+}

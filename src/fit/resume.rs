@@ -1,0 +1,139 @@
+//! Whether the fit in an output folder can be continued with a config.
+
+use serde_json::Value;
+
+use super::{FitError, Prepared};
+use crate::config;
+use crate::posterior::draws::Checkpoint;
+use crate::posterior::{FitState, Folder, Status, Versions};
+
+/// What `--resume` finds in an output folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// No fit has begun.
+    Nothing,
+    /// A fit that lacks draws, or has fewer than are asked for now.
+    Unfinished,
+    /// All draws are there.
+    Finished,
+}
+
+impl Prepared {
+    /// What there is to go on with in the output folder; refuses the fit of another config, or of other data.
+    pub fn found(&self) -> Result<Found, FitError> {
+        let folder = Folder::new(&self.config.output);
+        let Some(status) = Status::read(&folder)? else {
+            return match folder.fit_files()? {
+                Some(_) => Err(FitError::NoCheckpoints {
+                    path: folder.path().to_path_buf(),
+                }),
+                None => Ok(Found::Nothing),
+            };
+        };
+        // Killed before it began.
+        let Some(versions) = Versions::read(&folder)? else {
+            return Ok(Found::Nothing);
+        };
+        let saved = config::load(&folder.file(Folder::CONFIG), &[])?;
+        self.check_same(&saved, &versions, &folder)?;
+        let is_finished = status.state == FitState::Finished;
+        let has_all = saved.sampler.draws == self.config.sampler.draws;
+        Ok(match is_finished && has_all {
+            true => Found::Finished,
+            false => Found::Unfinished,
+        })
+    }
+
+    /// The saved state of each chain that has one.
+    pub(super) fn checkpoints(&self, folder: &Folder) -> Result<Vec<Checkpoint>, FitError> {
+        let chains = 1..=self.config.sampler.chains;
+        let saved = chains.map(|chain| Checkpoint::read(folder, chain));
+        let saved = saved.collect::<Result<Vec<_>, _>>()?;
+        Ok(saved.into_iter().flatten().collect())
+    }
+
+    /// Refuses another config, other data, another program or other versions: the draws would be those of neither fit.
+    fn check_same(
+        &self,
+        saved: &config::Config,
+        versions: &Versions,
+        folder: &Folder,
+    ) -> Result<(), FitError> {
+        let differs = |field: &str, saved: String, now: String| FitError::Differs {
+            path: folder.path().to_path_buf(),
+            field: field.to_string(),
+            saved,
+            now,
+        };
+        let own = self.versions();
+        for (field, saved, now) in [
+            ("data_sha256", &versions.data_sha256, &own.data_sha256),
+            ("versions.unshuffle", &versions.unshuffle, &own.unshuffle),
+            ("versions.stan", &versions.stan, &own.stan),
+        ] {
+            if saved != now {
+                let text = |value: &Option<String>| value.clone().unwrap_or("none".into());
+                return Err(differs(field, text(saved), text(now)));
+            }
+        }
+        if folder
+            .read(Folder::PROGRAM)?
+            .is_some_and(|text| text != self.program)
+        {
+            return Err(differs(
+                "model.stan",
+                "another program".into(),
+                "this".into(),
+            ));
+        }
+        let draws = [saved, &self.config].map(|config| config.sampler.draws);
+        if draws[0] > draws[1] {
+            let [saved, now] = draws.map(|draws| draws.to_string());
+            return Err(differs("sampler.draws", saved, now));
+        }
+        let mut saved = saved.clone();
+        saved.sampler.draws = self.config.sampler.draws;
+        saved.output = self.config.output.clone();
+        let [saved, now] = [&saved, &self.config]
+            .map(|config| serde_json::to_value(config).expect("a config is plain JSON"));
+        match difference("", &saved, &now) {
+            Some((field, saved, now)) => Err(differs(&field, saved, now)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The first entry in which two values differ, with both.
+fn difference(field: &str, saved: &Value, now: &Value) -> Option<(String, String, String)> {
+    let (Value::Object(entries), Value::Object(others)) = (saved, now) else {
+        let differs = || (field.to_string(), saved.to_string(), now.to_string());
+        return (saved != now).then(differs);
+    };
+    entries.keys().chain(others.keys()).find_map(|key| {
+        let inner = match field {
+            "" => key.clone(),
+            _ => format!("{field}.{key}"),
+        };
+        let entry = |of: &serde_json::Map<String, Value>| of.get(key).cloned().unwrap_or_default();
+        difference(&inner, &entry(entries), &entry(others))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_first_difference_is_named_with_its_path() {
+        let saved = json!({"a": 1, "b": {"c": [1, 2], "d": "x"}});
+        assert_eq!(difference("", &saved, &saved.clone()), None);
+        let now = json!({"a": 1, "b": {"c": [1, 3], "d": "x"}});
+        let found = difference("", &saved, &now).unwrap();
+        assert_eq!(found, ("b.c".into(), "[1,2]".into(), "[1,3]".into()));
+        let more = json!({"a": 1, "b": {"c": [1, 2], "d": "x", "e": true}});
+        let found = difference("", &saved, &more).unwrap();
+        assert_eq!(found, ("b.e".into(), "null".into(), "true".into()));
+    }
+}

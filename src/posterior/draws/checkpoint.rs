@@ -1,0 +1,31 @@
+//! checkpoint_<chain>.json: where a chain stands, so that `fit --resume` goes on from there.
+
+use serde::{Deserialize, Serialize};
+
+use crate::posterior::{Folder, PosteriorError};
+use crate::sampler::chain::ChainState;
+
+/// The saved state of one chain. It vouches for the first [`Checkpoint::num_draws`] draws in the chain's files.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The time of the fit so far, over all its runs.
+    pub seconds: f64,
+    pub state: ChainState,
+}
+
+impl Checkpoint {
+    /// None for a chain that has not been saved yet.
+    pub fn read(folder: &Folder, chain: usize) -> Result<Option<Checkpoint>, PosteriorError> {
+        folder.read_json(&Folder::checkpoint(chain))
+    }
+
+    /// Replaces the earlier checkpoint of the chain; one of the two is there at every moment.
+    pub fn write(&self, folder: &Folder) -> std::io::Result<()> {
+        let text = serde_json::to_string(self).expect("plain JSON");
+        folder.replace(&Folder::checkpoint(self.state.outcome.chain), text + "\n")
+    }
+
+    pub fn num_draws(&self) -> usize {
+        self.state.outcome.num_draws
+    }
+}

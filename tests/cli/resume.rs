@@ -1,0 +1,535 @@
+//! Fits that are killed and resumed, two fits into one folder, and refits that fail: nothing is lost, and nothing is silent.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{Endless, Project, binary};
+use serde_json::{Value, json};
+
+/// The files that a resumed fit must share with one that was never killed.
+const FILES: [&str; 4] = ["draws_1.csv", "draws_2.csv", "links_1.csv", "links_2.csv"];
+
+/// Two chains with links, long enough to be killed at several places.
+fn project() -> Project {
+    Project::new(&[
+        ("permutation.update.name", json!("active_set")),
+        ("sampler.warmup", json!(1500)),
+        ("sampler.draws", json!(3001)),
+        ("sampler.thin", json!(2)),
+    ])
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// All bytes but those of the lines with times.
+fn bytes(project: &Project, folder: &str, file: &str) -> String {
+    let text = read(&project.path(folder).join(file));
+    let lines = text.lines().filter(|line| !line.contains(" seconds ("));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+fn assert_same(project: &Project, folder: &str, other: &str) {
+    for file in FILES {
+        let [one, two] = [folder, other].map(|folder| bytes(project, folder, file));
+        assert!(one.lines().count() > 20, "{file}");
+        assert!(one == two, "{file} of {folder} and {other} differ");
+    }
+    for file in ["rows.csv", "pi_mean.csv", "coefficients.csv", "trust.json"] {
+        let [one, two] = [folder, other].map(|folder| read(&project.path(folder).join(file)));
+        assert!(one == two, "{file} of {folder} and {other} differ");
+    }
+}
+
+fn arguments<'a>(output: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let fit = ["fit", "config.json", "--quiet", "--checkpoint", "0.01"];
+    [&fit, ["--set", output].as_slice(), more].concat()
+}
+
+fn start(project: &Project, output: &str, more: &[&str]) -> Child {
+    Command::new(binary())
+        .args(arguments(output, more))
+        .current_dir(project.path(""))
+        .env_remove("BRIDGESTAN")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// Waits until `is_so`; the limit only keeps a broken program from hanging the tests.
+fn wait(mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(900), "it never came");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn json(path: &Path) -> Option<Value> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}
+
+/// The iteration of a chain's checkpoint; 0 without one.
+fn iteration(project: &Project, folder: &str, chain: usize) -> u64 {
+    let path = project
+        .path(folder)
+        .join(format!("checkpoint_{chain}.json"));
+    json(&path).map_or(0, |saved| saved["state"]["iteration"].as_u64().unwrap())
+}
+
+fn state(project: &Project, folder: &str) -> String {
+    let status = json(&project.path(folder).join("status.json")).unwrap();
+    status["state"].as_str().unwrap().to_string()
+}
+
+/// Kills a fit, or its continuation, once chain 1 has come so far; false where it ended before.
+fn kill_after(project: &Project, output: &str, more: &[&str], after: u64) -> bool {
+    let folder = output.strip_prefix("output=").unwrap();
+    let mut child = start(project, output, more);
+    wait(|| iteration(project, folder, 1) >= after || child.try_wait().unwrap().is_some());
+    child.kill().unwrap();
+    let status = child.wait().unwrap();
+    status.code().is_none()
+}
+
+#[test]
+fn a_fit_that_is_killed_again_and_again_is_the_fit_that_was_not() {
+    let project = project();
+    project.run(&arguments("output=whole", &[]), 0);
+    assert_eq!(state(&project, "whole"), "finished");
+    let mut num_killed = 0;
+    for (number, kills) in [vec![1], vec![700, 1499], vec![1500], vec![1600, 2500, 4000]]
+        .iter()
+        .enumerate()
+    {
+        let folder = format!("killed{number}");
+        let output = format!("output={folder}");
+        let mut more: &[&str] = &["--threads", "1"];
+        for after in kills {
+            let is_killed = kill_after(&project, &output, more, *after);
+            num_killed += usize::from(is_killed);
+            if is_killed {
+                assert_eq!(state(&project, &folder), "running");
+                let (_, stderr) = {
+                    let output = project
+                        .unshuffle(&["diagnose", &folder, "--strict"])
+                        .output();
+                    let output = output.unwrap();
+                    assert_ne!(output.status.code(), Some(0));
+                    (output.stdout, String::from_utf8(output.stderr).unwrap())
+                };
+                assert!(stderr.contains(&folder), "{stderr}");
+            }
+            more = &["--resume"];
+        }
+        // A torn line, as a full disk or a power cut leaves it.
+        let torn = project.path(&folder).join("draws_1.csv");
+        if let Ok(text) = fs::read_to_string(&torn) {
+            fs::write(&torn, text + "-1.5,0.9").unwrap();
+        }
+        project.run(&arguments(&output, &["--resume"]), 0);
+        assert_same(&project, "whole", &folder);
+        assert_eq!(state(&project, &folder), "finished");
+        let before = read(&project.path(&folder).join("draws_1.csv"));
+        let (stdout, _) = project.run(&arguments(&output, &["--resume"]), 0);
+        assert!(stdout.contains("nothing left to do"), "{stdout}");
+        assert_eq!(stdout.lines().count(), 1);
+        assert_eq!(read(&project.path(&folder).join("draws_1.csv")), before);
+        project.run(&["diagnose", &folder], 0);
+    }
+    assert!(num_killed >= 4, "only {num_killed} fits were killed");
+}
+
+#[test]
+fn every_kind_of_fit_is_resumed() {
+    let mut num_killed = 0;
+    for changes in [
+        vec![("permutation.update", json!({"name": "none"}))],
+        vec![("permutation.update", json!({"name": "checkerboard"}))],
+        vec![
+            ("permutation.update", json!({"name": "mode"})),
+            ("sampler.trajectory", json!("static")),
+        ],
+        vec![("permutation.feedback", json!("none"))],
+        vec![
+            ("model.stan", json!("own.stan")),
+            ("model.family", json!({"name": "stan"})),
+            ("sampler.metric", json!("diagonal")),
+        ],
+        vec![("model.stan", json!("robust"))],
+        vec![
+            ("temperature", json!("1/n")),
+            ("sampler.standardise", json!(false)),
+        ],
+    ] {
+        let few = [
+            ("permutation.update", json!({"name": "active_set"})),
+            ("sampler.warmup", json!(200)),
+            ("sampler.draws", json!(300)),
+        ];
+        let project = Project::new(&[few.to_vec(), changes.clone()].concat());
+        project.write("own.stan", include_str!("../stan/linear_log_lik.stan"));
+        project.run(&arguments("output=whole", &[]), 0);
+        for after in [60, 350] {
+            num_killed += usize::from(kill_after(
+                &project,
+                "output=out",
+                &["--resume", "--threads", "1"],
+                after,
+            ));
+        }
+        project.run(&arguments("output=out", &["--resume"]), 0);
+        for file in FILES
+            .iter()
+            .filter(|file| project.path("whole").join(file).exists())
+        {
+            let [one, two] = ["whole", "out"].map(|folder| bytes(&project, folder, file));
+            assert!(one == two, "{file} differs for {changes:?}");
+        }
+    }
+    assert!(num_killed >= 7, "only {num_killed} of 14 fits were killed");
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    let project = project();
+    project.run(&arguments("output=whole", &[]), 0);
+    // Files may grow to 64 blocks, and a write beyond them fails.
+    let fit = arguments("output=out", &[]).join(" ");
+    let limited = format!("trap '' XFSZ; ulimit -f 64; exec '{}' {fit}", binary());
+    let failed = Command::new("sh")
+        .args(["-c", &limited])
+        .current_dir(project.path(""))
+        .env_remove("BRIDGESTAN")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(failed.stderr).unwrap();
+    assert_eq!(failed.status.code(), Some(4), "{stderr}");
+    assert!(
+        stderr.contains("cannot write the draws of chain"),
+        "{stderr}"
+    );
+    assert_eq!(state(&project, "out"), "failed");
+    let (_, stderr) = project.run(&["diagnose", "out", "--strict"], 1);
+    assert!(stderr.contains("the fit in out failed: "), "{stderr}");
+    project.run(&arguments("output=out", &["--resume"]), 0);
+    assert_same(&project, "whole", "out");
+}
+
+#[test]
+fn a_checkpoint_with_other_random_numbers_is_noticed() {
+    let project = project();
+    project.run(&arguments("output=whole", &[]), 0);
+    assert!(kill_after(&project, "output=killed", &[], 1500));
+    let path = project.path("killed/checkpoint_1.json");
+    let mut saved = json(&path).unwrap();
+    let rng = &mut saved["state"]["rng"];
+    let word = rng["word_pos"].as_u64().unwrap();
+    rng["word_pos"] = json!(word + 2);
+    fs::write(&path, saved.to_string()).unwrap();
+    project.run(&arguments("output=killed", &["--resume"]), 0);
+    let [one, two] = ["whole", "killed"].map(|folder| bytes(&project, folder, "draws_1.csv"));
+    assert!(one != two);
+}
+
+#[test]
+fn draws_are_added_to_a_finished_fit_as_if_they_had_been_asked_for_at_once() {
+    let project = project();
+    let few = ["--set", "sampler.draws=99"];
+    project.run(&arguments("output=out", &few), 0);
+    project.run(&arguments("output=whole", &[]), 0);
+    let seconds = |folder: &str| {
+        let diagnostics = json(&project.path(folder).join("diagnostics.json")).unwrap();
+        let chain = &diagnostics["chains"][0];
+        [&diagnostics["seconds"], &chain["warmup_seconds"]].map(|s| s.as_f64().unwrap())
+    };
+    let before = seconds("out");
+    project.run(&arguments("output=out", &["--resume"]), 0);
+    assert_same(&project, "whole", "out");
+    let after = seconds("out");
+    assert!(
+        after[0] > before[0] && after[1] == before[1],
+        "{before:?} {after:?}"
+    );
+    let config = json(&project.path("out/config.json")).unwrap();
+    assert_eq!(config["sampler"]["draws"], 3001);
+
+    let fewer = [&["--resume"], few.as_slice()].concat();
+    for (more, field) in [
+        (
+            fewer.as_slice(),
+            "sampler.draws differs (3001 there, 99 now)",
+        ),
+        (
+            &["--resume", "--set", "sampler.seed=8"],
+            "sampler.seed differs (7 there, 8 now)",
+        ),
+        (
+            &["--resume", "--set", "sampler.chains=3"],
+            "sampler.chains differs",
+        ),
+    ] {
+        let (_, stderr) = project.run(&arguments("output=out", more), 2);
+        assert!(
+            stderr.contains(field) && stderr.lines().count() == 1,
+            "{stderr}"
+        );
+    }
+    let data = read(&project.path("data.csv"));
+    project.write("data.csv", &data.replacen("1", "2", 1));
+    let (_, stderr) = project.run(&arguments("output=out", &["--resume"]), 2);
+    assert!(stderr.contains("data_sha256 differs"), "{stderr}");
+    assert_same(&project, "whole", "out");
+}
+
+fn signal(child: &Child, name: &str) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args([name, &id]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn a_terminated_fit_says_so_everywhere_and_goes_on() {
+    let project = project();
+    project.write("new.csv", "x\n0.5\n");
+    project.run(&arguments("output=whole", &[]), 0);
+    for (folder, name) in [("term", "-TERM"), ("hup", "-HUP")] {
+        let output = format!("output={folder}");
+        // Chain 2 waits for chain 1, so that it is missing.
+        let mut child = start(&project, &output, &["--threads", "1"]);
+        wait(|| iteration(&project, folder, 1) > 1600);
+        signal(&child, name);
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert_eq!(state(&project, folder), "interrupted");
+        for command in [
+            vec!["summary", folder],
+            vec!["diagnose", folder],
+            vec!["report", folder],
+            vec!["export", folder, "--sets", "2"],
+            vec!["predict", folder, "new.csv"],
+        ] {
+            let (_, stderr) = project.run(&command, 0);
+            let first = stderr.lines().next().unwrap_or_default();
+            assert!(
+                first.contains("was interrupted: 1 of 2 chains and "),
+                "{stderr}"
+            );
+            assert!(first.contains(" of 3002 draws are missing"), "{stderr}");
+            project.run(&[command.as_slice(), &["--strict"]].concat(), 1);
+        }
+        let (summary, _) = project.run(&["summary", folder], 0);
+        assert!(!summary.contains("Every link was kept"), "{summary}");
+        project.run(&arguments(&output, &["--resume"]), 0);
+        assert_same(&project, "whole", folder);
+        let (_, stderr) = project.run(&["summary", folder, "--strict"], 0);
+        assert_eq!(stderr, "");
+    }
+    fs::remove_file(project.path("whole/draws_2.csv")).unwrap();
+    let (_, stderr) = project.run(&["summary", "whole", "--strict"], 1);
+    assert!(stderr.contains("has lost draws: 1 of 2 chains"), "{stderr}");
+}
+
+#[test]
+fn a_chain_that_waits_while_others_are_resumed_keeps_its_draws() {
+    let project = project();
+    project.run(&arguments("output=whole", &[]), 0);
+    let mut child = start(&project, "output=out", &["--threads", "2"]);
+    wait(|| [1, 2].iter().all(|&k| iteration(&project, "out", k) > 1700));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let [first, second] = [1, 2].map(|chain| iteration(&project, "out", chain));
+    let mut child = start(&project, "output=out", &["--resume", "--threads", "1"]);
+    wait(|| iteration(&project, "out", 1) > first);
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(iteration(&project, "out", 2), second);
+    let text = read(&project.path("out/draws_2.csv"));
+    let num_rows = text.lines().filter(|line| !line.starts_with('#')).count() - 1;
+    assert_eq!(num_rows as u64, (second - 1500).div_ceil(2));
+    let promised = format!("num_samples = {}", 2 * num_rows);
+    assert!(text.contains(&promised) && text.contains("seconds (Total)"));
+    let (_, stderr) = project.run(&["diagnose", "out"], 0);
+    assert!(
+        stderr.contains("was interrupted: 0 of 2 chains"),
+        "{stderr}"
+    );
+    project.run(&arguments("output=out", &["--resume"]), 0);
+    assert_same(&project, "whole", "out");
+}
+
+#[test]
+fn a_killed_fit_is_summarised_as_what_it_is() {
+    let project = project();
+    assert!(kill_after(&project, "output=out", &[], 2500));
+    let (summary, stderr) = project.run(&["summary", "out"], 0);
+    assert!(
+        stderr.starts_with("warning: the fit in out was killed"),
+        "{stderr}"
+    );
+    assert!(!summary.contains("Every link was kept"), "{summary}");
+    assert!(summary.contains("n_moved"), "{summary}");
+    // It may be replaced, and older folders have no status.
+    project.run(&arguments("output=out", &["--force"]), 0);
+    fs::remove_file(project.path("out/status.json")).unwrap();
+    let (_, stderr) = project.run(&["summary", "out", "--strict"], 0);
+    assert_eq!(stderr, "");
+    let (_, stderr) = project.run(&arguments("output=out", &["--resume"]), 2);
+    assert!(
+        stderr.contains("of an older version without checkpoints"),
+        "{stderr}"
+    );
+    project.run(&arguments("output=out", &["--force"]), 0);
+}
+
+#[test]
+fn nohup_still_protects_a_fit() {
+    let project = project();
+    let mut child = Command::new("nohup")
+        .arg(binary())
+        .args(arguments("output=out", &[]))
+        .current_dir(project.path(""))
+        .env_remove("BRIDGESTAN")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait(|| iteration(&project, "out", 1) > 10);
+    signal(&child, "-HUP");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(state(&project, "out"), "finished");
+}
+
+#[test]
+fn two_fits_do_not_share_a_folder() {
+    let project = Project::new(&[]);
+    let running = Endless::start(&project, 2);
+    running.wait_for_rows(1);
+    for more in [&[][..], &["--force"], &["--resume"]] {
+        let arguments = [&["fit", "config.json", "--quiet"], more].concat();
+        let (_, stderr) = project.run(&arguments, 2);
+        assert!(stderr.contains("is fitting into"), "{stderr}");
+        assert!(stderr.contains("process "), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1);
+    }
+    let (code, stderr) = running.interrupt();
+    assert_eq!(code, Some(130), "{stderr}");
+    assert!(!project.path("out/fit.lock").exists());
+
+    // Started together, one of them has the folder.
+    let mut both = [
+        start(&project, "output=race", &[]),
+        start(&project, "output=race", &[]),
+    ];
+    let mut codes = both.each_mut().map(|child| child.wait().unwrap().code());
+    codes.sort();
+    assert_eq!(codes, [Some(0), Some(2)]);
+}
+
+#[test]
+fn a_refit_that_fails_or_is_interrupted_leaves_the_fit_as_it_was() {
+    let project = project();
+    project.run(&arguments("output=out", &[]), 0);
+    project.write("out/notes.txt", "mine");
+    let files = || {
+        let entries = fs::read_dir(project.path("out")).unwrap();
+        let mut files: Vec<(String, String)> = entries
+            .map(|entry| {
+                let entry = entry.unwrap();
+                let name = entry.file_name().into_string().unwrap();
+                (name, read(&entry.path()))
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    let bad = json!({"beta": [1e200, 1e200], "sigma2": 1e-300}).to_string();
+    let bad = format!("sampler.init={bad}");
+    let failing = project
+        .unshuffle(&arguments("output=out", &["--force", "--set", &bad]))
+        .output()
+        .unwrap();
+    assert!(!failing.status.success());
+    assert!(files() == before);
+    assert!(!project.path("out.new").exists());
+
+    let mut child = start(
+        &project,
+        "output=out",
+        &["--force", "--set", "sampler.draws=99999999"],
+    );
+    wait(|| iteration(&project, "out.new", 1) > 1600);
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(files() == before);
+    assert_eq!(state(&project, "out.new"), "interrupted");
+
+    project.run(
+        &arguments("output=out", &["--force", "--set", "sampler.seed=8"]),
+        0,
+    );
+    assert_eq!(read(&project.path("out/notes.txt")), "mine");
+    let after = files();
+    assert_eq!(after.len(), before.len());
+    assert!(after != before && !project.path("out.new").exists());
+    let report = read(&project.path("out/report.html"));
+    assert!(!report.contains("out.new"));
+}
+
+#[test]
+fn files_of_others_are_not_replaced() {
+    let project = Project::new(&[]);
+    for name in [
+        "summary.csv",
+        "draws_2.csv",
+        "model.stan",
+        "config.json",
+        "rows.csv",
+    ] {
+        let folder = format!("with_{name}");
+        project.write(&format!("{folder}/{name}"), "{}");
+        for more in [&[][..], &["--force"], &["--resume"]] {
+            let output = format!("output={folder}");
+            let (_, stderr) = project.run(&arguments(&output, more), 2);
+            let sentence = format!("{name} was not written by an earlier run");
+            assert!(stderr.contains(&sentence), "{stderr}");
+        }
+        assert_eq!(read(&project.path(&folder).join(name)), "{}");
+        assert_eq!(fs::read_dir(project.path(&folder)).unwrap().count(), 1);
+    }
+    // A third chain of somebody else.
+    project.run(&arguments("output=out", &[]), 0);
+    project.write("out/draws_3.csv", "mine");
+    let three = ["--force", "--set", "sampler.chains=3"];
+    let (_, stderr) = project.run(&arguments("output=out", &three), 2);
+    assert!(stderr.contains("draws_3.csv was not written"), "{stderr}");
+    assert_eq!(read(&project.path("out/draws_3.csv")), "mine");
+
+    project.write("new.csv", "x\n0.5\n");
+    project.write("p.csv", "mine");
+    let predict = ["predict", "out", "new.csv", "--output"];
+    let (_, stderr) = project.run(&[&predict[..], &["p.csv"]].concat(), 2);
+    assert!(stderr.contains("p.csv already exists"), "{stderr}");
+    let (_, stderr) = project.run(&[&predict[..], &["new.csv", "--force"]].concat(), 2);
+    assert!(stderr.contains("is the file that is read"), "{stderr}");
+    assert_eq!(read(&project.path("p.csv")), "mine");
+    project.run(&[&predict[..], &["p.csv", "--force"]].concat(), 0);
+    assert_ne!(read(&project.path("p.csv")), "mine");
+    let estimates = "set,name,estimate,standard_error\n1,b,1,0.1\n2,b,2,0.1\n";
+    project.write("estimates.csv", estimates);
+    let pool = [
+        "pool",
+        "estimates.csv",
+        "--force",
+        "--output",
+        "estimates.csv",
+    ];
+    let (_, stderr) = project.run(&pool, 2);
+    assert!(stderr.contains("is the file that is read"), "{stderr}");
+    assert_eq!(read(&project.path("estimates.csv")), estimates);
+}
