@@ -98,14 +98,9 @@ pub enum FitError {
     NoCheckpoints { path: PathBuf },
     /// The fit to be resumed has another config, other data or other versions.
     #[error(
-        "the fit in {} cannot be resumed, since {field} differs ({saved} there, {now} now): put it back, or fit again with --force", path.display()
+        "the fit in {} cannot be resumed, since {what}: put it back, or fit again with --force", path.display()
     )]
-    Differs {
-        path: PathBuf,
-        field: String,
-        saved: String,
-        now: String,
-    },
+    Differs { path: PathBuf, what: String },
     /// A file cannot be written.
     #[error("cannot write to {}", path.display())]
     Write {
@@ -158,6 +153,9 @@ impl Prepared {
             self.sample_into(&output.work, options.num_threads, every, stop, observer)?;
         self.compare(&mut posterior, options.compare)?;
         self.judge(&mut posterior, options.num_threads, stop)?;
+        if !posterior.chains.is_empty() && posterior.trust.is_none() {
+            posterior.interrupted_after_sampling()?;
+        }
         if !posterior.chains.is_empty() {
             self.check_predictive(&mut posterior)?;
         }

@@ -61,9 +61,7 @@ impl Prepared {
     ) -> Result<(), FitError> {
         let differs = |field: &str, saved: String, now: String| FitError::Differs {
             path: folder.path().to_path_buf(),
-            field: field.to_string(),
-            saved,
-            now,
+            what: format!("{field} differs ({saved} there, {now} now)"),
         };
         let own = self.versions();
         for (field, saved, now) in [

@@ -21,7 +21,7 @@ pub enum PosteriorError {
     Config(#[from] ConfigError),
     /// The data of the fit cannot be read again.
     #[error(transparent)]
-    Data(#[from] DataError),
+    Data(Box<DataError>),
     /// The baselines cannot be read.
     #[error(transparent)]
     Compare(#[from] CompareError),
@@ -68,4 +68,10 @@ pub enum PosteriorError {
         "{files} changed since the fit in {}: put the data of the fit back, or fit again with --force", folder.display()
     )]
     Changed { files: String, folder: PathBuf },
+}
+
+impl From<DataError> for PosteriorError {
+    fn from(error: DataError) -> PosteriorError {
+        PosteriorError::Data(Box::new(error))
+    }
 }

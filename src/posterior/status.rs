@@ -61,6 +61,15 @@ fn host() -> String {
 }
 
 impl Posterior {
+    /// Records that the fit was stopped when it had its draws, but not all that follows from them.
+    pub(crate) fn interrupted_after_sampling(&mut self) -> Result<(), PosteriorError> {
+        let Some(diagnostics) = &mut self.diagnostics else {
+            return Ok(());
+        };
+        diagnostics.interrupted = true;
+        self.folder.write_json(Folder::DIAGNOSTICS, diagnostics)
+    }
+
     /// What is missing of a fit that is not finished, in one sentence; None for a whole one.
     pub fn unfinished(&self) -> Option<String> {
         let sampler = &self.config.sampler;
