@@ -8,7 +8,8 @@ use super::config_args::{ConfigArgs, warn_of_size, warn_of_unreachable_links, wh
 use super::failure::Failure;
 use super::terminal::tidy;
 use crate::config;
-use crate::fit::check_output;
+use crate::fit::{Existing, check_output};
+use crate::posterior::Folder;
 use crate::priors::PriorsUsed;
 
 #[derive(Debug, Args)]
@@ -59,7 +60,7 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     warn_of_size(&prepared);
     say!("stan     {}", prepared.toolchain);
     say!("output   {}", tidy(&prepared.config.output));
-    match check_output(&prepared.config.output, false) {
+    match check_output(&Folder::new(&prepared.config.output), Existing::Refuse) {
         Ok(()) => say!("Everything is ready to fit."),
         Err(occupied) => say!("Everything else is ready to fit, but {occupied}"),
     }

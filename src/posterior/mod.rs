@@ -123,7 +123,7 @@ impl Posterior {
     pub fn findings(&self) -> &[Finding] {
         self.findings.get_or_init(|| {
             let summary = self.summary();
-            let mut findings = Vec::from_iter(self.unfinished());
+            let mut findings = Vec::from_iter(self.missing_draws());
             findings.extend(summary::findings(&self.chains, summary));
             findings.extend(self.links.as_ref().and_then(LinksSummary::findings));
             let outcomes = self.outcomes().iter();
@@ -136,7 +136,7 @@ impl Posterior {
     }
 
     /// Whether there are fewer draws than the config asks for.
-    fn unfinished(&self) -> Option<Finding> {
+    fn missing_draws(&self) -> Option<Finding> {
         let sampler = &self.config.sampler;
         let num_asked = sampler.chains * sampler.draws.div_ceil(sampler.thin);
         let num_draws = self.num_draws();
@@ -259,9 +259,9 @@ mod tests {
 
     #[test]
     fn fewer_draws_than_were_asked_for_are_a_problem() {
-        assert_eq!(with_draws(&[3, 3]).unfinished(), None);
+        assert_eq!(with_draws(&[3, 3]).missing_draws(), None);
         for num_draws in [&[3, 2][..], &[3], &[]] {
-            let finding = with_draws(num_draws).unfinished();
+            let finding = with_draws(num_draws).missing_draws();
             let expected = Finding::Unfinished {
                 num_draws: num_draws.iter().sum(),
                 num_asked: 6,
