@@ -46,8 +46,8 @@ fn a_full_disk_behind_stdout_is_told_and_strict_is_judged_before() {
     let limited = "trap '' XFSZ; ulimit -f 50; $U predict out new.csv";
     let large = "cannot write to the standard output (File too large";
     assert_sentence(&project, &format!("{limited} > p.csv"), 2, large);
-    let line = format!("{limited} --output p.csv");
-    assert_sentence(&project, &line, 2, "cannot write p.csv: File too large");
+    let line = format!("{limited} --output q.csv");
+    assert_sentence(&project, &line, 2, "cannot write q.csv: File too large");
     // Too few draws: --strict ends with 1, wherever the table goes.
     let short = "$U fit config.json --quiet --set sampler.draws=12 --set output=short --strict";
     let (code, _, stderr) = shell(&project, &format!("{short} >/dev/full"));
