@@ -256,13 +256,13 @@ fn draws_are_added_to_a_finished_fit_as_if_they_had_been_asked_for_at_once() {
         "{before:?} {after:?}"
     );
     let config = json(&project.path("out/config.json")).unwrap();
-    assert_eq!(config["sampler"]["draws"], 3001);
+    assert_eq!(config["sampler"]["draws"], 20_001);
 
     let fewer = [&["--resume"], few.as_slice()].concat();
     for (more, field) in [
         (
             fewer.as_slice(),
-            "sampler.draws differs (3001 there, 99 now)",
+            "sampler.draws differs (20001 there, 99 now)",
         ),
         (
             &["--resume", "--set", "sampler.seed=8"],
