@@ -183,11 +183,9 @@ impl FitToJudge<'_> {
         };
         let mut facts = vec![Check::of_fact(Aspect::Rate, plausible, sentence)];
         if let Some(rival) = rival {
-            let is_known = ingredients.has_outside_rate();
             let is_small = found <= NEEDS_EVIDENCE;
-            let passed = is_known || is_small || rival.evidence >= LEAST_EVIDENCE;
+            let passed = is_small || rival.evidence >= LEAST_EVIDENCE;
             let sentence = match passed {
-                true if is_known => "The rate of wrong links is known from outside the file.",
                 true if is_small => "So few links look wrong that nothing rests on them.",
                 true => {
                     "Wrong links explain the responses better than tails, a changing spread or a curve would."
