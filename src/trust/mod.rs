@@ -85,7 +85,7 @@ fn fails_clearly(check: &Check) -> bool {
 /// A share of wrong links above this is only stated where the file holds evidence for it.
 const NEEDS_EVIDENCE: f64 = 0.05;
 /// Half of Akaike's criterion by which wrong links must explain a file better than the best explanation without any.
-const LEAST_EVIDENCE: f64 = 3.0;
+const LEAST_EVIDENCE: f64 = 10.0;
 /// R-hat above this: the chains have not found the same answer.
 const DISAGREEING: f64 = 1.1;
 
