@@ -32,7 +32,7 @@ use crate::numerics::qr::{Qr, dot};
 use crate::sampler::links::LinkSpace;
 
 use average::Average;
-pub use rates::{beta_rates, one_rate, rates_of_draws};
+pub use rates::{one_rate, rates_of_draws};
 
 /// The contrasts within a group are attenuated by a, and never by less than this.
 const LEAST_ATTENUATION: f64 = 0.1;

@@ -11,7 +11,7 @@ mod quantile;
 use ndarray::ArrayView2;
 
 pub use generalised::{Generalised, generalised};
-pub use known_rate::{AtRate, KnownRate, KnownRateFit, beta_rates, one_rate, rates_of_draws};
+pub use known_rate::{AtRate, KnownRate, KnownRateFit, one_rate, rates_of_draws};
 pub use least_squares::{LeastSquares, least_squares};
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,4 +1,4 @@
-//! Log gamma, the quantiles of Beta distributions, and the number of derangements.
+//! Log gamma and log beta functions, and the number of derangements.
 
 /// log Gamma(x) for x > 0: Stirling's series, after shifting small arguments above 16.
 pub fn log_gamma(x: f64) -> f64 {
@@ -32,55 +32,6 @@ pub fn log_gamma(x: f64) -> f64 {
 /// log B(a, b).
 pub(crate) fn log_beta(a: f64, b: f64) -> f64 {
     log_gamma(a) + log_gamma(b) - log_gamma(a + b)
-}
-
-/// P(X <= x) for X ~ Beta(a, b): the continued fraction of the incomplete beta function, by Lentz's method.
-fn beta_cdf(x: f64, a: f64, b: f64) -> f64 {
-    if x <= 0.0 || x >= 1.0 {
-        return x.clamp(0.0, 1.0);
-    }
-    // The fraction converges fast on this side of the mean.
-    if x > (a + 1.0) / (a + b + 2.0) {
-        return 1.0 - beta_cdf(1.0 - x, b, a);
-    }
-    const TINY: f64 = 1e-300;
-    let away = |value: f64| if value.abs() < TINY { TINY } else { value };
-    let mut numerator = 1.0;
-    let mut denominator = 1.0 / away(1.0 - (a + b) * x / (a + 1.0));
-    let mut fraction = denominator;
-    for m in 1..100_000 {
-        let m = f64::from(m);
-        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        let mut change = 1.0;
-        for term in [even, odd] {
-            denominator = 1.0 / away(1.0 + term * denominator);
-            numerator = away(1.0 + term / numerator);
-            change = numerator * denominator;
-            fraction *= change;
-        }
-        if (change - 1.0).abs() < 1e-15 {
-            break;
-        }
-    }
-    (a * x.ln() + b * (-x).ln_1p() - log_beta(a, b)).exp() * fraction / a
-}
-
-/// The x with P(X <= x) = `probability` for X ~ Beta(a, b), by bisection.
-pub(crate) fn beta_quantile(probability: f64, a: f64, b: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            break;
-        }
-        if beta_cdf(middle, a, b) < probability {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    0.5 * (low + high)
 }
 
 /// log D_d, the logarithm of the number of permutations of `d` things that leave none in place.
@@ -119,37 +70,6 @@ mod tests {
         assert!(log_gamma(1.0).abs() < 1e-14 && log_gamma(2.0).abs() < 1e-14);
         // log Gamma(1e6), from the series carried to 30 digits.
         assert!((log_gamma(1e6) / 12_815_504.569_147_612 - 1.0).abs() < 1e-14);
-    }
-
-    #[test]
-    fn beta_quantiles_agree_with_closed_forms() {
-        for p in [1e-6f64, 0.02, 0.3, 0.5, 0.9, 0.999] {
-            // 1 - (1 - x)^b, x^a, and the arcsine law.
-            let closed = [
-                (1.0, 9.0, -((-p).ln_1p() / 9.0).exp_m1()),
-                (1.0, 1.0, p),
-                (4.0, 1.0, p.powf(0.25)),
-                (0.5, 0.5, (std::f64::consts::FRAC_PI_2 * p).sin().powi(2)),
-            ];
-            for (a, b, expected) in closed {
-                let found = beta_quantile(p, a, b);
-                assert!(
-                    (found / expected - 1.0).abs() < 1e-9,
-                    "{p} {a} {b}: {found}"
-                );
-            }
-            // A Beta distribution of whole numbers counts successes: P(X <= x) = P(Binomial(101, x) >= 8).
-            let x = beta_quantile(p, 8.0, 94.0);
-            let mut term = (1.0 - x).powi(101);
-            let mut below = 0.0;
-            for k in 0..8 {
-                below += term;
-                term *= f64::from(101 - k) / f64::from(k + 1) * x / (1.0 - x);
-            }
-            assert!((1.0 - below - p).abs() < 1e-9, "{p}: {x}");
-        }
-        let wide = beta_quantile(0.5, 2e5, 1e6);
-        assert!((wide - 1.0 / 6.0).abs() < 1e-5, "{wide}");
     }
 
     #[test]

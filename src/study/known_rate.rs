@@ -8,9 +8,10 @@ use super::config::Cell;
 use super::measure::{Detail, Z_75};
 use super::metrics::{Interval, Metrics};
 use super::task::{Outcome, TaskData};
-use crate::baseline::{KnownRate, beta_rates, one_rate};
+use crate::baseline::{KnownRate, one_rate};
 use crate::config::{Check, ConfigError};
 use crate::data::link_space;
+use crate::sampler::links::RatePrior;
 
 /// The audit's stream of the data's seed, whose stream 0 has the data: all methods hear of the same audit.
 const STREAM: usize = 1;
@@ -74,7 +75,9 @@ impl RateKnown {
     /// The distribution of the rate in one repeat.
     fn rates(self, task: &TaskData, data_seed: u64) -> Vec<(f64, f64)> {
         let after = |checked: usize, wrong: usize| {
-            beta_rates(1.0 + wrong as f64, 1.0 + (checked - wrong) as f64)
+            RatePrior::beta(1.0, 1.0)
+                .after_audit(checked, wrong, 1.0)
+                .grid()
         };
         match self {
             RateKnown::Exactly(rate) => one_rate(rate),

@@ -1,6 +1,6 @@
 //! What is known of the rate of wrong links, as pairs of a rate and its weight.
 
-use crate::numerics::{beta_quantile, quantile};
+use crate::numerics::quantile;
 
 /// Points of equal weight that stand for a distribution: its quantiles in the middle of as many equal parts.
 const NUM_POINTS: usize = 41;
@@ -10,28 +10,18 @@ pub fn one_rate(rate: f64) -> Vec<(f64, f64)> {
     vec![(rate, 1.0)]
 }
 
-/// A rate with the distribution Beta(a, b). After an audit of `checked` links of the same kind, of which `wrong` were
-/// wrong, that is Beta(1 + wrong, 1 + checked - wrong).
-pub fn beta_rates(a: f64, b: f64) -> Vec<(f64, f64)> {
-    points(|probability| beta_quantile(probability, a, b))
-}
-
 /// A rate with the distribution of these draws, at least one of them finite.
 pub fn rates_of_draws(draws: &[f64]) -> Vec<(f64, f64)> {
-    points(|probability| quantile(draws, probability).expect("at least one draw"))
-}
-
-fn points(quantile: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
     let weight = 1.0 / NUM_POINTS as f64;
     let middles = (0..NUM_POINTS).map(|k| (k as f64 + 0.5) * weight);
-    middles
-        .map(|p| (quantile(p).clamp(0.0, 1.0), weight))
-        .collect()
+    let rate = |p: f64| quantile(draws, p).expect("at least one draw");
+    middles.map(|p| (rate(p).clamp(0.0, 1.0), weight)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sampler::links::RatePrior;
 
     fn moments(rates: &[(f64, f64)]) -> (f64, f64) {
         let mean: f64 = rates.iter().map(|(rate, weight)| rate * weight).sum();
@@ -44,7 +34,7 @@ mod tests {
     #[test]
     fn points_have_the_moments_of_the_distribution() {
         for (a, b) in [(1.0, 1.0), (1.0, 9.0), (8.0, 94.0), (1.0, 101.0)] {
-            let (mean, sd) = moments(&beta_rates(a, b));
+            let (mean, sd) = moments(&RatePrior::beta(a, b).grid());
             let expected = a / (a + b);
             let expected_sd = (expected * (1.0 - expected) / (a + b + 1.0)).sqrt();
             // What lies beyond the outermost points is moved to them.

@@ -8,7 +8,7 @@ use super::*;
 use crate::baseline::tests::close;
 use crate::baseline::{generalised, least_squares};
 use crate::model::Family;
-use crate::sampler::links::LinkFacts;
+use crate::sampler::links::{LinkFacts, RatePrior};
 use crate::study::simulate::{DesignName, Settings, Simulated, simulate};
 
 /// An intercept and two waves, with whole numbers added to a line.
@@ -311,7 +311,7 @@ fn intervals_cover_with_an_audit_and_not_where_the_rate_is_taken_for_certain() {
             let right = checked as f64 - wrong;
             let known = KnownRate::free(500);
             let certain = one_rate(wrong / checked as f64);
-            let rates = [beta_rates(1.0 + wrong, 1.0 + right), certain];
+            let rates = [RatePrior::beta(1.0 + wrong, 1.0 + right).grid(), certain];
             for (count, rates) in num_covered.iter_mut().zip(rates) {
                 let fit = known
                     .fit(kind, data.x.view(), &data.response, &rates)
@@ -344,7 +344,7 @@ fn small_files_give_finite_numbers() {
         });
         let y: Vec<f64> = (0..num_rows).map(|_| whole(3)).collect();
         let known = KnownRate::free(num_rows);
-        let rates = beta_rates(1.0, 1.0);
+        let rates = RatePrior::beta(1.0, 1.0).grid();
         let fit = known.fit(ResponseKind::Real, x.view(), &y, &rates).unwrap();
         let numbers = fit
             .mean

@@ -1,6 +1,7 @@
 //! The prior of the mismatch rate: a probability that the linkage made no error, and a Beta distribution otherwise.
 
-use crate::numerics::gamma::{beta_quantile, log_beta};
+use crate::numerics::beta_quantile;
+use crate::numerics::gamma::log_beta;
 use std::fmt;
 
 /// Points of the Beta distribution in `RatePrior::grid`.
