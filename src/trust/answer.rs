@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 
+use super::rival::Rival;
 use crate::baseline::{KnownRate, KnownRateFit, one_rate};
 use crate::config::{Config, Prior, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
@@ -15,6 +16,10 @@ const Z_90: f64 = 1.644_853_626_951_472_7;
 const LARGEST_RATE: f64 = 0.5;
 /// A rate above this quantile of both its prior and its posterior is excluded.
 pub(super) const HIGH_POINT: f64 = 0.99;
+/// Evidence against wrong links of this size doubles the rate that is put down to misfit.
+const EVIDENCE_THAT_DOUBLES_DOUBT: f64 = 20.0;
+/// A smaller weight of the joint posterior is none: the two answers are too far apart to lie between them.
+const LEAST_WEIGHT: f64 = 0.6;
 /// Of the default prior of the rate, for priors that have no rate.
 const USUAL_RATE: ExpectedRate = ExpectedRate {
     mean: 0.05,
@@ -40,8 +45,8 @@ pub(super) struct Ingredients<'a> {
     pub as_linked: &'a [Coefficient],
     /// Mean and `HIGH_POINT` of the share of rows that moved, among those that can.
     pub rate: (f64, f64),
-    /// The rate that a law with tails and a changing spread finds, where there is such a rival.
-    pub rival_rate: Option<f64>,
+    /// What a law with tails and a changing spread says, where there is such a rival.
+    pub rival: Option<Rival>,
     /// Whether the estimate for a known rate applies.
     pub has_known_rate: bool,
     /// Means and covariances of the coefficients of the joint posterior, where it has one for each predictor.
@@ -114,7 +119,7 @@ impl Ingredients<'_> {
 
     /// How much of the joint posterior to keep beside an estimate that does not use the likelihood: what the joint
     /// posterior gains in precision, over how far the two are apart (a semi-modular weight, squared,
-    /// since both share the rate that was found).
+    /// since both share the rate that was found). Below `LEAST_WEIGHT` nothing is kept.
     fn weight(&self, anchor: &KnownRateFit) -> f64 {
         if !self.may_keep_joint {
             return 0.0;
@@ -157,7 +162,7 @@ impl Ingredients<'_> {
                 .powi(2),
             )
         };
-        weight().filter(|w| w.is_finite()).unwrap_or(0.0)
+        weight().filter(|w| *w >= LEAST_WEIGHT).unwrap_or(0.0)
     }
 
     fn blended(&self, cautious: Vec<Coefficient>, weight: f64) -> Vec<Coefficient> {
@@ -202,18 +207,23 @@ impl Ingredients<'_> {
         }
     }
 
-    /// The rate found counts as far as a law with tails and a changing spread finds it too, and in so far as it exceeds what
-    /// the prior expects; nothing where most links would be wrong.
+    /// The rate found counts as far as a law with tails and a changing spread finds it too, in so far as it exceeds what the
+    /// prior expects, and the less the better that law explains the file without wrong links; nothing where most links would
+    /// be wrong.
     fn believed_rate(&self) -> f64 {
         let (joint, _) = self.rate;
-        let rival = self.rival_rate.unwrap_or(joint);
-        let found = joint.min(rival);
+        let (rival, evidence) = match self.rival {
+            Some(rival) => (rival.rate, rival.evidence),
+            None => (joint, 0.0),
+        };
         let expected = self.expected_rate();
         if joint.max(rival) > super::MOST_WRONG {
             return expected.mean.min(LARGEST_RATE);
         }
-        let against = (found + expected.mean_of_some).max(f64::MIN_POSITIVE);
-        (found * found / against).min(LARGEST_RATE)
+        let found = (joint * rival).sqrt();
+        let doubt =
+            expected.mean_of_some * (1.0 + (-evidence).max(0.0) / EVIDENCE_THAT_DOUBLES_DOUBT);
+        (found * found / (found + doubt).max(f64::MIN_POSITIVE)).min(LARGEST_RATE)
     }
 
     /// At the rate that is believed, with an interval from no wrong link to the largest rate that cannot be excluded. The
@@ -348,7 +358,7 @@ mod tests {
             joint: &[line(Method::Joint, 2.6)],
             as_linked: &[line(Method::AsLinked, 2.0)],
             rate,
-            rival_rate: None,
+            rival: None,
             has_known_rate: known,
             moments,
             may_keep_joint: true,
@@ -373,6 +383,33 @@ mod tests {
         let audit = json!({"name": "beta_binomial", "audit": {"checked": 1000, "wrong": 300}});
         let (slope, ..) = recommend(audit, (0.02, 0.05), true);
         assert!((slope.estimate * 0.7 - 2.0).abs() < 0.1, "{slope:?}");
+    }
+
+    #[test]
+    fn a_rate_counts_the_less_the_less_a_rival_needs_it() {
+        let (config, data) = (config(json!({"name": "beta_binomial"})), data());
+        let space = LinkSpace::free(data.num_rows());
+        let believed = |rate: f64, evidence: f64| {
+            let ingredients = Ingredients {
+                config: &config,
+                data: &data,
+                space: &space,
+                joint: &[],
+                as_linked: &[],
+                rate: (0.2, 0.3),
+                rival: Some(Rival { evidence, rate }),
+                has_known_rate: true,
+                moments: None,
+                may_keep_joint: true,
+            };
+            ingredients.believed_rate()
+        };
+        assert!((believed(0.2, 5.0) - 0.04 / 0.3).abs() < 1e-3);
+        // Evidence of -20 doubles the 0.1 that are put down to misfit.
+        assert!((believed(0.2, -20.0) - 0.04 / 0.4).abs() < 1e-3);
+        assert!((believed(0.05, 5.0) - 0.01 / 0.2).abs() < 1e-3);
+        assert_eq!(believed(0.0, 5.0), 0.0);
+        assert!((believed(0.7, 5.0) - 0.05).abs() < 1e-3);
     }
 
     #[test]

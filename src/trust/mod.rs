@@ -118,7 +118,7 @@ impl FitToJudge<'_> {
                 quantile,
             ),
             has_known_rate: self.has_known_rate,
-            rival_rate: None,
+            rival: None,
             moments: self.moments(),
             may_keep_joint: true,
         };
@@ -128,7 +128,7 @@ impl FitToJudge<'_> {
             .map(|(aspect, p)| Check::from_p_value(aspect, p))
             .collect();
         let rival = self.rival();
-        ingredients.rival_rate = rival.as_ref().map(|rival| rival.rate);
+        ingredients.rival = rival;
         checks.extend(self.facts(&ingredients, rival.as_ref()));
         ingredients.may_keep_joint = match &rival {
             Some(rival) => rival.rate >= 0.5 * ingredients.rate.0,

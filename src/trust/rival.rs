@@ -38,6 +38,7 @@ enum Shape {
 }
 
 /// What the rival explanation says of a file.
+#[derive(Clone, Copy)]
 pub(super) struct Rival {
     /// Log likelihood of the model with wrong links, less that of the best explanation without any, each less its
     /// number of parameters (half of Akaike's criterion).
