@@ -1,4 +1,4 @@
-//! The graph of `use`: which room of src/ uses which other. Also compiled into tests/rooms.rs of the root package.
+//! The graph of `use`: which room of src/ uses which other. Also compiled into tests/house/rooms.rs of the root package.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -58,7 +58,7 @@ fn figure(graph: &Graph) -> Figure {
     }
     figure
         .panel(panel.mark(Mark::points(UP, upwards)))
-        .legend(UP, "up: refused by tests/rooms.rs")
+        .legend(UP, "up: refused by tests/house/rooms.rs")
 }
 
 #[cfg(test)]

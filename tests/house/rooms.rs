@@ -1,8 +1,8 @@
 //! The storeys of src/: a room uses only rooms before it in the order of `ROOMS`, so no cycle between rooms is possible.
 
-#[path = "../crates/pages/src/rooms/graph.rs"]
+#[path = "../../crates/pages/src/rooms/graph.rs"]
 mod graph;
-#[path = "../crates/pages/src/rooms/tokens.rs"]
+#[path = "../../crates/pages/src/rooms/tokens.rs"]
 mod tokens;
 
 use std::path::Path;
