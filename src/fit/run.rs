@@ -198,18 +198,17 @@ impl Run<'_> {
     fn log_marginal(&self) -> Vec<f64> {
         let all = |allowed: fn(f64) -> bool| self.responses.iter().all(|&y| allowed(y));
         let several = self.responses.len() > self.data.num_rows();
+        let is_own_program = self.config.model.family() == config::Family::Stan;
         let law = match self.config.model.response_kind() {
             _ if several => Marginal::Real,
-            ResponseKind::Count => Marginal::Count,
-            ResponseKind::ZeroOne => Marginal::ZeroOne,
-            ResponseKind::Positive => Marginal::Positive,
-            ResponseKind::Real if self.config.model.family() != config::Family::Stan => {
-                Marginal::Real
-            }
             // A program of the user's own, of which only the responses tell.
-            ResponseKind::Real if all(|y| y == 0.0 || y == 1.0) => Marginal::ZeroOne,
-            ResponseKind::Real if all(|y| y >= 0.0 && y.fract() == 0.0) => Marginal::Count,
-            ResponseKind::Real => Marginal::Real,
+            ResponseKind::Real if is_own_program && all(|y| y == 0.0 || y == 1.0) => {
+                Marginal::ZeroOne
+            }
+            ResponseKind::Real if is_own_program && all(|y| y >= 0.0 && y.fract() == 0.0) => {
+                Marginal::Count
+            }
+            kind => kind.marginal(),
         };
         law.log_density(self.responses, self.data.num_rows())
     }

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text::{digits, from_csv, to_csv};
+
 /// Where an estimate comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -58,43 +60,29 @@ const HEADER: [&str; 6] = ["name", "method", "estimate", "sd", "5%", "95%"];
 
 /// The text of coefficients.csv.
 pub(crate) fn coefficients_csv(coefficients: &[Coefficient]) -> Vec<u8> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut write = |record: [&str; 6]| {
-        let written = writer.write_record(record);
-        written.expect("writing to memory does not fail");
-    };
-    write(HEADER);
-    for c in coefficients {
-        // Debug prints the shortest digits that read back as the same number.
-        let numbers = [c.estimate, c.sd, c.q5, c.q95].map(|number| format!("{number:?}"));
-        let [estimate, sd, q5, q95] = &numbers;
-        write([&c.name, c.method.name(), estimate, sd, q5, q95]);
-    }
-    let bytes = writer.into_inner();
-    bytes.expect("writing to memory does not fail")
+    let rows = coefficients.iter().map(|c| {
+        let [estimate, sd, q5, q95] = [c.estimate, c.sd, c.q5, c.q95].map(digits);
+        let [name, method] = [&c.name, c.method.name()].map(str::to_owned);
+        [name, method, estimate, sd, q5, q95]
+    });
+    to_csv(HEADER, rows)
 }
 
 /// The coefficients in a file; None where there is no such file, or it is not one.
 pub fn read_coefficients(path: &Path) -> Option<Vec<Coefficient>> {
     let text = fs::read_to_string(path).ok()?;
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    if reader.headers().ok()? != HEADER.as_slice() {
-        return None;
-    }
-    let read = |record: Result<csv::StringRecord, csv::Error>| {
-        let record = record.ok()?;
-        let number = |k: usize| record[k].parse::<f64>().ok();
-        let method = serde_json::from_value::<Method>(record[1].into()).ok()?;
-        Some(Coefficient {
-            name: record[0].to_string(),
-            method,
-            estimate: number(2)?,
-            sd: number(3)?,
-            q5: number(4)?,
-            q95: number(5)?,
+    let read = from_csv(&text, &HEADER, |line| {
+        let method = serde_json::from_value::<Method>(line.text(1).into());
+        Ok(Coefficient {
+            name: line.text(0).into(),
+            method: method.map_err(|error| error.to_string())?,
+            estimate: line.number(2)?,
+            sd: line.number(3)?,
+            q5: line.number(4)?,
+            q95: line.number(5)?,
         })
-    };
-    reader.records().map(read).collect()
+    });
+    read.ok()
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! Words for people: lists of names, the nearest name to a mistyped one, tables, errors as sentences, text without
 //! control characters.
 
+mod csv_table;
 mod errors;
 mod names;
 mod numbers;
 mod printable;
 mod table;
 
+pub(crate) use csv_table::{digits, digits_or_na, from_csv, to_csv};
 pub(crate) use errors::full_sentence;
 pub(crate) use names::{list, nearest, quoted_list};
 pub(crate) use numbers::number_on_scale;

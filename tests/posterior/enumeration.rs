@@ -1,8 +1,9 @@
 //! The joint posterior of links, slope and variance for one predictor: links enumerated, the slope integrated in closed
 //! form, the variance by quadrature on the log scale.
-
 // Every test uses its own part.
 #![allow(dead_code)]
+
+use crate::study::all_permutations;
 
 /// Normal priors of the slope and, truncated at zero and with mean zero, of the variance.
 #[derive(Clone, Copy)]
@@ -115,19 +116,4 @@ pub fn num_moved(pi: &[usize]) -> usize {
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-pub fn all_permutations(n: usize) -> Vec<Vec<usize>> {
-    let mut all = vec![Vec::new()];
-    for _ in 0..n {
-        all = all
-            .into_iter()
-            .flat_map(|prefix: Vec<usize>| {
-                let rest = (0..n).filter(|k| !prefix.contains(k)).collect::<Vec<_>>();
-                rest.into_iter()
-                    .map(move |k| prefix.iter().copied().chain([k]).collect())
-            })
-            .collect();
-    }
-    all
 }

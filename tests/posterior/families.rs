@@ -6,9 +6,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use crate::quadrature::{Law, Posterior};
+use crate::study::{Draws, sampled};
 use crate::study::{Study, pooled};
 use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
@@ -16,8 +16,7 @@ use unshuffle::fit::{FitError, prepare, read_data};
 use unshuffle::model::Family;
 use unshuffle::numerics::mean;
 use unshuffle::posterior::diagnostics::mcse_mean;
-use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
-use unshuffle::sampler::chain::Silent;
+use unshuffle::posterior::draws::ChainDraws;
 use unshuffle::study::simulate::{DesignName, Settings, simulate};
 
 /// The 1 - 1.8e-6 quantile of the normal distribution.
@@ -81,22 +80,7 @@ fn worst(law: Law, model: Value, others: Value, exact: &Posterior) -> (f64, Stri
     let config = project(folder.path(), &response(law), model, &others);
     let prepared =
         prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"));
-    prepared
-        .sample(2, &AtomicBool::new(false), &Silent)
-        .unwrap();
-    let output = &prepared.config.output;
-    let chains = read_output(output).unwrap();
-    let links: Vec<Vec<Vec<usize>>> = chains
-        .iter()
-        .map(|chain| {
-            let mut links = vec![Vec::from_iter(0..X.len()); chain.num_draws()];
-            let path = output.join(format!("links_{}.csv", chain.chain));
-            for moved in read_links(&path).unwrap() {
-                links[moved.draw - 1][moved.row - 1] = moved.linked_to - 1;
-            }
-            links
-        })
-        .collect();
+    let Draws { chains, links } = sampled(&prepared);
     let mut tests = Vec::new();
     let mut test = |what: String, exact: f64, found: Vec<Vec<f64>>| {
         let views: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();

@@ -5,16 +5,15 @@
 
 use std::fmt;
 use std::fs;
-use std::sync::atomic::AtomicBool;
 
 use crate::enumeration::{Enumeration, ThetaPrior, num_moved};
+use crate::study::{Draws, sampled};
 use serde_json::{Value, json};
 use unshuffle::config;
 use unshuffle::fit::prepare;
 use unshuffle::numerics::mean;
 use unshuffle::posterior::diagnostics::mcse_mean;
-use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
-use unshuffle::sampler::chain::Silent;
+use unshuffle::posterior::draws::ChainDraws;
 use unshuffle::sampler::links::{LinkFacts, LinkSpace, Permutation, Prior, PriorKind, RatePrior};
 
 /// The 1 - 0.74e-6 quantile of the normal distribution.
@@ -122,13 +121,7 @@ impl Known {
     }
 }
 
-/// The draws of a whole fit: config and data from files, output to files.
-struct Draws {
-    chains: Vec<ChainDraws>,
-    /// The links of each draw of each chain.
-    links: Vec<Vec<Vec<usize>>>,
-}
-
+/// A whole fit: config and data from files, output to files.
 fn fit(seed: u64, settings: Value) -> Draws {
     let folder = tempfile::tempdir().unwrap();
     let mut text = String::from("x,y,block,checked,p\n");
@@ -166,23 +159,7 @@ fn fit(seed: u64, settings: Value) -> Draws {
     let config = config::parse(&config.to_string(), &file, &[]).unwrap();
     let prepared =
         prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"));
-    prepared
-        .sample(2, &AtomicBool::new(false), &Silent)
-        .unwrap();
-    let output = &prepared.config.output;
-    let chains = read_output(output).unwrap();
-    let links = chains.iter().map(|chain| {
-        let mut links = vec![Vec::from_iter(0..X.len()); chain.num_draws()];
-        let path = output.join(format!("links_{}.csv", chain.chain));
-        for moved in read_links(&path).unwrap() {
-            links[moved.draw - 1][moved.row - 1] = moved.linked_to - 1;
-        }
-        links
-    });
-    Draws {
-        links: links.collect(),
-        chains,
-    }
+    sampled(&prepared)
 }
 
 /// One comparison of the draws with the exact posterior.

@@ -1,6 +1,7 @@
 //! The joint posterior of links, one coefficient and at most one positive parameter of the shipped models for counts, 0/1
 //! responses and amounts: links enumerated, parameters by quadrature.
 
+use crate::study::all_permutations;
 use unshuffle::numerics::log_gamma;
 use unshuffle::sampler::links::Prior;
 
@@ -141,17 +142,4 @@ fn grid((low, high, steps): (f64, f64, usize)) -> impl Iterator<Item = f64> {
 
 pub fn num_moved(pi: &[usize]) -> usize {
     pi.iter().enumerate().filter(|(i, j)| i != *j).count()
-}
-
-fn all_permutations(n: usize) -> Vec<Vec<usize>> {
-    let mut all = vec![Vec::new()];
-    for _ in 0..n {
-        let longer = |prefix: Vec<usize>| {
-            let rest: Vec<usize> = (0..n).filter(|k| !prefix.contains(k)).collect();
-            let with = move |k| prefix.iter().copied().chain([k]).collect();
-            rest.into_iter().map(with).collect::<Vec<Vec<usize>>>()
-        };
-        all = all.into_iter().flat_map(longer).collect();
-    }
-    all
 }

@@ -4,9 +4,9 @@
 //! of the whole file is declared as 1e-3 and shared by the tests of 4 right runs, at most 40 each (Bonferroni): 6.2e-6 a test, two-sided.
 
 use std::fs;
-use std::sync::atomic::AtomicBool;
 
-use crate::enumeration::{Enumeration, all_permutations, num_moved};
+use crate::enumeration::{Enumeration, num_moved};
+use crate::study::{all_permutations, sampled};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Value, json};
@@ -16,8 +16,7 @@ use unshuffle::model::{Outputs, Pairs};
 use unshuffle::numerics::mean;
 use unshuffle::numerics::rng::{DrawSeeds, stream};
 use unshuffle::posterior::diagnostics::mcse_mean;
-use unshuffle::posterior::draws::read_links;
-use unshuffle::sampler::chain::{LinkedPairs, Silent};
+use unshuffle::sampler::chain::LinkedPairs;
 use unshuffle::sampler::links::{ActiveSet, LinkKernel, Permutation, Prior};
 
 /// The 1 - 3.1e-6 quantile of the normal distribution.
@@ -175,21 +174,7 @@ fn prepared(folder: &tempfile::TempDir, columns: &[(&str, &[f64])], settings: Va
 
 /// A whole fit, read back from its files.
 fn fit(prepared: &Prepared, parameters: &[&str]) -> Draws {
-    let fitted = prepared
-        .sample(2, &AtomicBool::new(false), &Silent)
-        .unwrap();
-    let links = fitted.chains.iter().map(|chain| {
-        let identity = Vec::from_iter(0..prepared.data.num_rows());
-        let mut links = vec![identity; chain.num_draws()];
-        let path = prepared
-            .config
-            .output
-            .join(format!("links_{}.csv", chain.chain));
-        for moved in read_links(&path).unwrap() {
-            links[moved.draw - 1][moved.row - 1] = moved.linked_to - 1;
-        }
-        links
-    });
+    let fitted = sampled(prepared);
     let columns = parameters.iter().map(|name| {
         let columns = fitted
             .chains
@@ -198,7 +183,7 @@ fn fit(prepared: &Prepared, parameters: &[&str]) -> Draws {
         columns.collect()
     });
     Draws {
-        links: links.collect(),
+        links: fitted.links,
         parameters: columns.collect(),
     }
 }

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
 use unshuffle::data::Dataset;
-use unshuffle::fit::Program;
+use unshuffle::fit::{Prepared, Program};
 use unshuffle::model::stan::{Compiler, SilentBuild};
 use unshuffle::posterior::Posterior;
+use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
 use unshuffle::sampler::chain::Silent;
 
 /// The prior of links that tests of something else compare with: no probability of no error, and a uniform rate.
@@ -50,12 +51,52 @@ impl Study {
 
 /// All chains' draws in one vector.
 pub fn pooled(fit: &Posterior, name: &str) -> Vec<f64> {
-    let column = |chain| unshuffle::posterior::draws::ChainDraws::column(chain, name);
+    let column = |chain| ChainDraws::column(chain, name);
     let columns = fit.chains.iter().map(column);
     columns
         .flat_map(|c| c.expect("a column of this name"))
         .copied()
         .collect()
+}
+
+/// The draws of a whole fit, as its files have them, and the links of each, by chain and draw.
+pub struct Draws {
+    pub chains: Vec<ChainDraws>,
+    pub links: Vec<Vec<Vec<usize>>>,
+}
+
+/// Samples a fit and reads its files.
+pub fn sampled(prepared: &Prepared) -> Draws {
+    let stop = AtomicBool::new(false);
+    prepared.sample(2, &stop, &Silent).unwrap();
+    let output = &prepared.config.output;
+    let chains = read_output(output).unwrap();
+    let num_rows = prepared.data.num_rows();
+    let links = chains.iter().map(|chain| {
+        let mut links = vec![Vec::from_iter(0..num_rows); chain.num_draws()];
+        let path = output.join(format!("links_{}.csv", chain.chain));
+        for moved in read_links(&path).unwrap() {
+            links[moved.draw - 1][moved.row - 1] = moved.linked_to - 1;
+        }
+        links
+    });
+    Draws {
+        links: links.collect(),
+        chains,
+    }
+}
+
+pub fn all_permutations(n: usize) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new()];
+    for _ in 0..n {
+        let longer = |prefix: Vec<usize>| {
+            let rest: Vec<usize> = (0..n).filter(|k| !prefix.contains(k)).collect();
+            let with = move |k| prefix.iter().copied().chain([k]).collect();
+            rest.into_iter().map(with).collect::<Vec<Vec<usize>>>()
+        };
+        all = all.into_iter().flat_map(longer).collect();
+    }
+    all
 }
 
 /// The compiler that a fit on this machine uses.

@@ -5,9 +5,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use crate::row_mixture::{Law, Posterior, Sees};
+use crate::study::{Draws, sampled};
 use serde_json::{Value, json};
 use unshuffle::config::{self, Config};
 use unshuffle::fit::{Prepared, prepare};
@@ -15,8 +15,7 @@ use unshuffle::model::ThetaGivenPi;
 use unshuffle::model::stan::shipped_names;
 use unshuffle::numerics::mean;
 use unshuffle::posterior::diagnostics::mcse_mean;
-use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
-use unshuffle::sampler::chain::Silent;
+use unshuffle::posterior::draws::ChainDraws;
 use unshuffle::sampler::hmc::LogDensity;
 
 /// The 1 - 1.65e-6 quantile of the normal distribution.
@@ -65,32 +64,9 @@ fn prepared(folder: &Path, y: &[f64], settings: &Value) -> Prepared {
     prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The draws of a whole fit and the links of each.
-struct Draws {
-    chains: Vec<ChainDraws>,
-    links: Vec<Vec<Vec<usize>>>,
-}
-
 fn fit(y: &[f64], settings: Value) -> Draws {
     let folder = tempfile::tempdir().unwrap();
-    let prepared = prepared(folder.path(), y, &settings);
-    prepared
-        .sample(2, &AtomicBool::new(false), &Silent)
-        .unwrap();
-    let output = &prepared.config.output;
-    let chains = read_output(output).unwrap();
-    let links = chains.iter().map(|chain| {
-        let mut links = vec![Vec::from_iter(0..X.len()); chain.num_draws()];
-        let path = output.join(format!("links_{}.csv", chain.chain));
-        for moved in read_links(&path).unwrap() {
-            links[moved.draw - 1][moved.row - 1] = moved.linked_to - 1;
-        }
-        links
-    });
-    Draws {
-        links: links.collect(),
-        chains,
-    }
+    sampled(&prepared(folder.path(), y, &settings))
 }
 
 fn moved_set(pi: &[usize]) -> usize {

@@ -1,5 +1,6 @@
 //! The row mixture of one slope by enumeration: moved sets and links enumerated, parameters on a grid.
 
+use crate::study::all_permutations;
 use unshuffle::sampler::links::Prior;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -194,17 +195,4 @@ impl Posterior {
         links.truncate(count);
         links
     }
-}
-
-fn all_permutations(n: usize) -> Vec<Vec<usize>> {
-    let mut all = vec![Vec::new()];
-    for _ in 0..n {
-        let longer = |prefix: Vec<usize>| {
-            let rest: Vec<usize> = (0..n).filter(|k| !prefix.contains(k)).collect();
-            let with = move |k| prefix.iter().copied().chain([k]).collect();
-            rest.into_iter().map(with).collect::<Vec<Vec<usize>>>()
-        };
-        all = all.into_iter().flat_map(longer).collect();
-    }
-    all
 }

@@ -5,42 +5,23 @@ use std::io;
 use std::path::Path;
 
 use super::{CompareError, Estimate};
+use crate::text::{digits_or_na, from_csv, to_csv};
 
 const HEADER: [&str; 6] = ["method", "name", "estimate", "standard_error", "5%", "95%"];
 
-const NA: &str = "NA";
-
 /// Writes baselines.csv.
 pub fn write_baselines(path: &Path, estimates: &[Estimate]) -> Result<(), CompareError> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut write = |record: [&str; 6]| {
-        let written = writer.write_record(record);
-        written.expect("writing to memory does not fail");
-    };
-    write(HEADER);
-    // Debug prints the shortest digits that read back as the same number.
-    let number = |number: Option<f64>| number.map_or(NA.into(), |number| format!("{number:?}"));
-    for estimate in estimates {
-        let numbers = [
-            Some(estimate.value),
-            estimate.standard_error,
-            estimate.interval.map(|[low, _]| low),
-            estimate.interval.map(|[_, high]| high),
-        ];
-        let [value, error, low, high] = numbers.map(number);
-        write([
-            &estimate.method,
-            &estimate.name,
-            &value,
-            &error,
-            &low,
-            &high,
-        ]);
-    }
-    let bytes = writer
-        .into_inner()
-        .expect("writing to memory does not fail");
-    fs::write(path, bytes).map_err(|source| CompareError::Write {
+    let rows = estimates.iter().map(|estimate| {
+        let [low, high] = match estimate.interval {
+            Some(ends) => ends.map(Some),
+            None => [None, None],
+        };
+        let numbers = [Some(estimate.value), estimate.standard_error, low, high];
+        let [value, error, low, high] = numbers.map(digits_or_na);
+        let [method, name] = [&estimate.method, &estimate.name].map(String::clone);
+        [method, name, value, error, low, high]
+    });
+    fs::write(path, to_csv(HEADER, rows)).map_err(|source| CompareError::Write {
         path: path.to_path_buf(),
         source,
     })
@@ -61,31 +42,16 @@ pub fn read_baselines(path: &Path) -> Result<Option<Vec<Estimate>>, CompareError
 }
 
 fn parse(text: &str) -> Result<Vec<Estimate>, String> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| error.to_string())?;
-    if header != HEADER.as_slice() {
-        return Err(format!("its columns are not {}", HEADER.join(",")));
-    }
-    let read = |record: Result<csv::StringRecord, csv::Error>| {
-        let record = record.map_err(|error| error.to_string())?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let number = |k: usize| match &record[k] {
-            NA => Ok(None),
-            text => text.parse().map(Some).map_err(|_| {
-                let column = HEADER[k];
-                format!("line {line}, column {column}: `{text}` is neither a number nor NA")
-            }),
-        };
-        let value = number(2)?.ok_or(format!("line {line} has no estimate"))?;
+    from_csv(text, &HEADER, |line| {
+        let ends = line.number_or_na(4)?.zip(line.number_or_na(5)?);
         Ok(Estimate {
-            method: record[0].into(),
-            name: record[1].into(),
-            value,
-            standard_error: number(3)?,
-            interval: number(4)?.zip(number(5)?).map(|(low, high)| [low, high]),
+            method: line.text(0).into(),
+            name: line.text(1).into(),
+            value: line.number(2)?,
+            standard_error: line.number_or_na(3)?,
+            interval: ends.map(|(low, high)| [low, high]),
         })
-    };
-    reader.records().map(read).collect()
+    })
 }
 
 #[cfg(test)]

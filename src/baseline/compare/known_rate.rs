@@ -10,6 +10,7 @@ use crate::baseline::{KnownRate, one_rate};
 use crate::config::{Config, ResponseKind, Update};
 use crate::data::Dataset;
 use crate::sampler::links::LinkSpace;
+use crate::text::{digits, from_csv, to_csv};
 
 /// How the estimator is called among the methods.
 pub const KNOWN_RATE: &str = "known_rate";
@@ -112,21 +113,12 @@ impl<'a> KnownRateBaseline<'a> {
 
 /// Writes known_rate.csv.
 pub fn write_known_rate(path: &Path, curve: &[RatePoint]) -> Result<(), CompareError> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut write = |record: [&str; 4]| {
-        let written = writer.write_record(record);
-        written.expect("writing to memory does not fail");
-    };
-    write(HEADER);
-    for point in curve {
+    let rows = curve.iter().map(|point| {
         let numbers = [point.rate, point.estimate, point.standard_error];
-        let [rate, estimate, error] = numbers.map(|number| format!("{number:?}"));
-        write([&point.name, &rate, &estimate, &error]);
-    }
-    let bytes = writer
-        .into_inner()
-        .expect("writing to memory does not fail");
-    fs::write(path, bytes).map_err(|source| CompareError::Write {
+        let [rate, estimate, error] = numbers.map(digits);
+        [point.name.clone(), rate, estimate, error]
+    });
+    fs::write(path, to_csv(HEADER, rows)).map_err(|source| CompareError::Write {
         path: path.to_path_buf(),
         source,
     })
@@ -144,29 +136,14 @@ pub fn read_known_rate(path: &Path) -> Result<Vec<RatePoint>, CompareError> {
 }
 
 fn parse(text: &str) -> Result<Vec<RatePoint>, String> {
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let header = reader.headers().map_err(|error| error.to_string())?;
-    if header != HEADER.as_slice() {
-        return Err(format!("its columns are not {}", HEADER.join(",")));
-    }
-    let read = |record: Result<csv::StringRecord, csv::Error>| {
-        let record = record.map_err(|error| error.to_string())?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let number = |k: usize| -> Result<f64, String> {
-            let text = &record[k];
-            text.parse().map_err(|_| {
-                let column = HEADER[k];
-                format!("line {line}, column {column}: `{text}` is no number")
-            })
-        };
+    from_csv(text, &HEADER, |line| {
         Ok(RatePoint {
-            name: record[0].into(),
-            rate: number(1)?,
-            estimate: number(2)?,
-            standard_error: number(3)?,
+            name: line.text(0).into(),
+            rate: line.number(1)?,
+            estimate: line.number(2)?,
+            standard_error: line.number(3)?,
         })
-    };
-    reader.records().map(read).collect()
+    })
 }
 
 #[cfg(test)]
