@@ -1,8 +1,5 @@
 //! The estimates of a fit by method (coefficients.csv): the recommended ones, those of the draws, and those of other estimators.
 
-use std::fs;
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use crate::text::{digits, from_csv, to_csv};
@@ -68,10 +65,9 @@ pub(crate) fn coefficients_csv(coefficients: &[Coefficient]) -> Vec<u8> {
     to_csv(HEADER, rows)
 }
 
-/// The coefficients in a file; None where there is no such file, or it is not one.
-pub fn read_coefficients(path: &Path) -> Option<Vec<Coefficient>> {
-    let text = fs::read_to_string(path).ok()?;
-    let read = from_csv(&text, &HEADER, |line| {
+/// The coefficients in a file, or what is wrong with it.
+pub(crate) fn parse_coefficients(text: &str) -> Result<Vec<Coefficient>, String> {
+    from_csv(text, &HEADER, |line| {
         let method = serde_json::from_value::<Method>(line.text(1).into());
         Ok(Coefficient {
             name: line.text(0).into(),
@@ -81,8 +77,7 @@ pub fn read_coefficients(path: &Path) -> Option<Vec<Coefficient>> {
             q5: line.number(4)?,
             q95: line.number(5)?,
         })
-    });
-    read.ok()
+    })
 }
 
 #[cfg(test)]
@@ -91,9 +86,6 @@ mod tests {
 
     #[test]
     fn coefficients_read_back_as_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("coefficients.csv");
-        assert_eq!(read_coefficients(&path), None);
         let coefficient = |name: &str, method| Coefficient {
             name: name.into(),
             method,
@@ -106,7 +98,9 @@ mod tests {
             coefficient("(Intercept)", Method::Recommended),
             coefficient("log(wage), \"real\"", Method::AsLinked),
         ];
-        fs::write(&path, coefficients_csv(&all)).unwrap();
-        assert_eq!(read_coefficients(&path).unwrap(), all);
+        let text = String::from_utf8(coefficients_csv(&all)).unwrap();
+        assert_eq!(parse_coefficients(&text).unwrap(), all);
+        let damaged = text.replace("as_linked", "as_lonked");
+        assert!(parse_coefficients(&damaged).is_err());
     }
 }

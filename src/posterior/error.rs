@@ -57,6 +57,9 @@ pub enum PosteriorError {
         #[source]
         source: serde_json::Error,
     },
+    /// A file of a finished fit is gone.
+    #[error("{} is gone, without which the fit cannot be judged: fit again", path.display())]
+    Lost { path: PathBuf },
     /// A CSV file lacks a column.
     #[error("a report needs the column `{name}` of {}, which fits of older versions did not write: fit again", path.display())]
     NoColumn { path: PathBuf, name: String },

@@ -27,7 +27,7 @@ use crate::data::{Dataset, Truth};
 use crate::sampler::chain::ChainOutcome;
 
 pub(crate) use coefficients::coefficients_csv;
-pub use coefficients::{Coefficient, Method, read_coefficients};
+pub use coefficients::{Coefficient, Method};
 pub use comparison::beside_fit;
 pub use data_summary::DataSummary;
 use diagnostics::{Finding, SummaryRow};

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::coefficients::parse_coefficients;
 use super::draws::read_output;
 use super::links::{LinksSummary, RowNumbers};
 use super::rows::parse_rows;
-use super::{Folder, Posterior, PosteriorError, Status, Versions, read_coefficients};
+use super::{FitState, Folder, Posterior, PosteriorError, Status, Versions};
 use crate::baseline::compare::{read_baselines, read_known_rate};
 use crate::config::{self, Update};
 use crate::data::{self, files_sha256};
@@ -38,8 +39,7 @@ pub(super) fn read(path: &Path) -> Result<Posterior, PosteriorError> {
     posterior.versions = versions.unwrap_or_default();
     posterior.program = folder.read(Folder::PROGRAM)?;
     posterior.data = folder.read_json(Folder::DATA)?;
-    // A fit that was killed has no such file; its draws are worth reading all the same.
-    posterior.diagnostics = folder.read_json(Folder::DIAGNOSTICS).unwrap_or_default();
+    posterior.diagnostics = folder.read_json(Folder::DIAGNOSTICS)?;
     if posterior.config.permutation.update != Update::None {
         read_links(&mut posterior)?;
     }
@@ -47,11 +47,36 @@ pub(super) fn read(path: &Path) -> Result<Posterior, PosteriorError> {
     let baselines = read_baselines(&folder.file(Folder::BASELINES))?;
     posterior.baselines = baselines.unwrap_or_default();
     posterior.rate_curve = read_known_rate(&folder.file(Folder::KNOWN_RATE))?;
-    posterior.trust = folder.read_json(Folder::TRUST).unwrap_or_default();
-    let coefficients = read_coefficients(&folder.file(Folder::COEFFICIENTS));
-    posterior.coefficients = coefficients.unwrap_or_default();
+    posterior.trust = folder.read_json(Folder::TRUST)?;
+    if let Some(text) = folder.read(Folder::COEFFICIENTS)? {
+        let damaged = |what| PosteriorError::Rows {
+            path: folder.file(Folder::COEFFICIENTS),
+            what,
+        };
+        posterior.coefficients = parse_coefficients(&text).map_err(damaged)?;
+    }
     posterior.predictive = folder.read_json(Folder::PREDICTIVE)?;
+    check_complete(&posterior)?;
     Ok(posterior)
+}
+
+/// A fit that was killed lacks its last files, and its draws are worth reading all the same; a finished one that lacks what
+/// it found of itself would be taken for one without problems.
+fn check_complete(posterior: &Posterior) -> Result<(), PosteriorError> {
+    let status = posterior.status.as_ref();
+    if status.is_none_or(|status| status.state != FitState::Finished) {
+        return Ok(());
+    }
+    let found = [
+        (Folder::DIAGNOSTICS, posterior.diagnostics.is_some()),
+        (Folder::TRUST, posterior.trust.is_some()),
+    ];
+    match found.into_iter().find(|(_, is_there)| !is_there) {
+        Some((name, _)) => Err(PosteriorError::Lost {
+            path: posterior.folder.file(name),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// The links of every draw, and the rows of the data. A fit that was killed has no rows.csv, so its data are read again.

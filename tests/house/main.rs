@@ -2,4 +2,5 @@
 
 mod allocations;
 mod docs;
+mod fuzz;
 mod rooms;

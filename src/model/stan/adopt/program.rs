@@ -179,12 +179,12 @@ impl<'t> Program<'t> {
         }
         let last = tokens.last()?;
         Some(Declaration {
-            name: tokens[at].text,
+            name: tokens.get(at)?.text,
             type_text: self.span(&tokens[..at]),
             element,
             sizes,
             constrained,
-            alone: tokens[at + 1].is(";"),
+            alone: tokens.get(at + 1)?.is(";"),
             start: tokens[0].start,
             end: last.end(),
         })
