@@ -7,6 +7,7 @@ use clap::Args;
 use super::ToolchainArgs;
 use super::failure::Failure;
 use super::progress::BuildProgress;
+use super::slurm::{bridgestan_words, config_words};
 use crate::config::{self, Config};
 use crate::data::Notes;
 use crate::fit::{Prepared, prepare_with, read_data};
@@ -26,6 +27,13 @@ pub(super) struct ConfigArgs {
 impl ConfigArgs {
     pub fn load(&self) -> Result<Config, Failure> {
         Ok(config::load(&self.config, &self.settings)?)
+    }
+
+    /// The arguments that name the same config in every folder.
+    pub fn words(&self) -> Vec<String> {
+        let config = config_words(&self.config, &self.settings).into_iter();
+        let toolchain = bridgestan_words(self.toolchain.bridgestan());
+        config.chain(toolchain).collect()
     }
 
     /// Reads the data, compiles the program, and builds the model.

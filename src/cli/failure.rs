@@ -171,6 +171,8 @@ impl From<FitError> for Failure {
             | FitError::OutputExists { .. }
             | FitError::NoCheckpoints { .. }
             | FitError::Differs { .. }
+            | FitError::NotPlanned { .. }
+            | FitError::PlanChanged { .. }
             | FitError::Write { .. } => Failure::new(2, error),
         }
     }

@@ -1,10 +1,11 @@
-//! `unshuffle fit`.
+//! `unshuffle fit`: all of it, or `plan`, `run` and `collect` apart.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
+use super::chains::{self, CollectArgs, PlanArgs, RunArgs};
 use super::config_args::{ConfigArgs, warn_of_size, warn_of_unreachable_links, what_was_done};
 use super::default_threads;
 use super::failure::Failure;
@@ -22,18 +23,69 @@ use crate::posterior::{Folder, Posterior};
 use crate::report;
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct FitArgs {
+    #[command(subcommand)]
+    part: Option<Part>,
     #[command(flatten)]
-    config: ConfigArgs,
+    config: Option<ConfigArgs>,
+    #[command(flatten)]
+    existing: ExistingArgs,
+    #[command(flatten)]
+    checkpoint: CheckpointArgs,
+    #[command(flatten)]
+    results: ResultArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Part {
+    /// Prepare the output folder for chains that are sampled one by one, and compile what they need
+    Plan(PlanArgs),
+    /// Sample one chain of a planned fit; after a kill the same command goes on where it stopped
+    Run(RunArgs),
+    /// Summarise and check the chains of a planned fit as `fit` does, or say which are missing
+    Collect(CollectArgs),
+}
+
+/// What to do with a fit that is there.
+#[derive(Debug, Args)]
+pub(super) struct ExistingArgs {
     /// Replace the fit that is already in the output folder
     #[arg(long)]
     force: bool,
     /// Go on with the fit in the output folder after a kill, a full disk or an interruption, or add draws to it
     #[arg(long, conflicts_with = "force")]
     resume: bool,
+}
+
+impl ExistingArgs {
+    pub fn choice(&self) -> Existing {
+        match (self.force, self.resume) {
+            (true, _) => Existing::Replace,
+            (_, true) => Existing::Resume,
+            _ => Existing::Refuse,
+        }
+    }
+}
+
+/// How often chains are saved.
+#[derive(Debug, Args)]
+pub(super) struct CheckpointArgs {
     /// Save the state of each chain after so many seconds, for --resume
-    #[arg(long, value_name = "SECONDS", default_value_t = CHECKPOINT_EVERY.as_secs_f64(), value_parser = seconds)]
-    checkpoint: f64,
+    #[arg(long = "checkpoint", value_name = "SECONDS", default_value_t = CHECKPOINT_EVERY.as_secs_f64(), value_parser = seconds)]
+    pub seconds: f64,
+}
+
+impl Default for CheckpointArgs {
+    fn default() -> CheckpointArgs {
+        let seconds = CHECKPOINT_EVERY.as_secs_f64();
+        CheckpointArgs { seconds }
+    }
+}
+
+/// What is made of the draws, and how it is told.
+#[derive(Debug, Args)]
+pub(super) struct ResultArgs {
     /// End with exit code 1 when the diagnostics find a problem
     #[arg(long)]
     strict: bool,
@@ -52,66 +104,92 @@ pub(super) struct FitArgs {
 }
 
 pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
-    let config = args.config.load()?;
-    let truth = args.truth.as_deref().map(read_truth).transpose()?;
-    let existing = match (args.force, args.resume) {
-        (true, _) => Existing::Replace,
-        (_, true) => Existing::Resume,
-        _ => Existing::Refuse,
+    let config_args = match (args.part, args.config) {
+        (Some(Part::Plan(args)), _) => return chains::plan(args),
+        (Some(Part::Run(args)), _) => return chains::run(args),
+        (Some(Part::Collect(args)), _) => return chains::collect(args),
+        (None, Some(config)) => config,
+        (None, None) => unreachable!("clap asks for a config or a subcommand"),
     };
+    let config = config_args.load()?;
+    let truth = args.results.truth()?;
+    let existing = args.existing.choice();
     check_output(&Folder::new(&config.output), existing)?;
-    let prepared = args.config.prepare(config)?;
-    if args.resume && !has_more_to_do(&prepared)? {
+    let prepared = config_args.prepare(config)?;
+    if args.existing.resume && !has_more_to_do(&prepared)? {
         return Ok(());
     }
     warn_of_unreachable_links(&prepared);
     warn_of_size(&prepared);
-    if !args.quiet {
+    if !args.results.quiet {
         let lines = what_was_done(&prepared);
         lines.iter().for_each(|line| note!("{line}"));
     }
-    if args.compare {
-        for reason in prepared.nothing_to_compare() {
-            note!("warning: --compare finds nothing to compare: {reason}");
+    args.results
+        .fit(&prepared, existing, args.checkpoint, truth.as_ref())
+}
+
+impl ResultArgs {
+    pub fn truth(&self) -> Result<Option<Truth>, Failure> {
+        Ok(self.truth.as_deref().map(read_truth).transpose()?)
+    }
+
+    /// Samples what is missing, writes all files of the fit, and prints its results.
+    pub fn fit(
+        &self,
+        prepared: &Prepared,
+        existing: Existing,
+        checkpoint: CheckpointArgs,
+        truth: Option<&Truth>,
+    ) -> Result<(), Failure> {
+        if self.compare {
+            for reason in prepared.nothing_to_compare() {
+                note!("warning: --compare finds nothing to compare: {reason}");
+            }
         }
+        let stop = stop_on_interrupt("Stopping after the current iteration");
+        let progress = ChainProgress::new(prepared.config.sampler.chains, self.quiet);
+        let options = FitOptions {
+            num_threads: self.threads,
+            compare: self.compare,
+            existing,
+            checkpoint_every: Duration::from_secs_f64(checkpoint.seconds),
+        };
+        let posterior = prepared.fit(&options, &stop, &progress)?;
+        progress.finish();
+        self.tell(&posterior, truth)
     }
-    let stop = stop_on_interrupt("Stopping after the current iteration");
-    let progress = ChainProgress::new(prepared.config.sampler.chains, args.quiet);
-    let options = FitOptions {
-        num_threads: args.threads,
-        compare: args.compare,
-        existing,
-        checkpoint_every: Duration::from_secs_f64(args.checkpoint),
-    };
-    let posterior = prepared.fit(&options, &stop, &progress)?;
-    progress.finish();
-    if !args.quiet && !posterior.chains.is_empty() {
-        print(&posterior, truth.as_ref());
-    }
-    if args.quiet {
-        warn_of_problems(&posterior.all_findings());
-    }
-    let output = tidy(posterior.folder.path());
-    if posterior.is_interrupted() {
-        let num_draws = posterior.num_draws();
-        note!(
-            "Interrupted: the {num_draws} draws so far are in {output}{}; go on with `unshuffle fit --resume`",
-            lengths(&posterior)
+
+    /// Prints the results of a fit; an interrupted one, and under --strict one with problems, is a failure.
+    fn tell(&self, posterior: &Posterior, truth: Option<&Truth>) -> Result<(), Failure> {
+        if !self.quiet && !posterior.chains.is_empty() {
+            print(posterior, truth);
+        }
+        if self.quiet {
+            warn_of_problems(&posterior.all_findings());
+        }
+        let output = tidy(posterior.folder.path());
+        if posterior.is_interrupted() {
+            let num_draws = posterior.num_draws();
+            note!(
+                "Interrupted: the {num_draws} draws so far are in {output}{}; go on with `unshuffle fit --resume`",
+                lengths(posterior)
+            );
+            return Err(Failure::interrupted());
+        }
+        let seconds = posterior.seconds();
+        say!(
+            "Sampled in {:.1} s. Results: {output}",
+            seconds.unwrap_or(0.0)
         );
-        return Err(Failure::interrupted());
+        if !posterior.chains.is_empty() {
+            say!("Report: {}", tidy(&posterior.folder.file(Folder::REPORT)));
+        }
+        if self.strict && posterior.all_findings().iter().any(Finding::is_problem) {
+            return Err(Failure::diagnostics());
+        }
+        Ok(())
     }
-    let seconds = posterior.seconds();
-    say!(
-        "Sampled in {:.1} s. Results: {output}",
-        seconds.unwrap_or(0.0)
-    );
-    if !posterior.chains.is_empty() {
-        say!("Report: {}", tidy(&posterior.folder.file(Folder::REPORT)));
-    }
-    if args.strict && posterior.all_findings().iter().any(Finding::is_problem) {
-        return Err(Failure::diagnostics());
-    }
-    Ok(())
 }
 
 /// Says when there is nothing to go on with, or nothing left to do.

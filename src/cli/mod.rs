@@ -5,6 +5,7 @@ mod output;
 
 mod adopt;
 mod assess;
+mod chains;
 mod check;
 mod compile;
 mod config_args;
@@ -20,6 +21,7 @@ mod progress;
 mod report;
 mod schema;
 mod simulate;
+mod slurm;
 mod study;
 mod summary;
 mod terminal;
@@ -47,8 +49,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Fit a model as a JSON config says
-    Fit(fit::FitArgs),
+    /// Fit a model as a JSON config says: all of it, or `plan`, `run` and `collect` apart, one chain in each job
+    Fit(Box<fit::FitArgs>),
     /// Do everything that `fit` does before sampling
     Check(check::CheckArgs),
     /// Say whether a file is suitable, from fits of it with planted wrong links
@@ -115,7 +117,7 @@ pub fn main() -> ExitCode {
         Err(help_or_mistake) => return ExitCode::from(shown(&help_or_mistake)),
     };
     let outcome = match cli.command {
-        Command::Fit(args) => fit::fit(args),
+        Command::Fit(args) => fit::fit(*args),
         Command::Check(args) => check::check(args),
         Command::Assess(args) => assess::assess(args),
         Command::Compile(args) => compile::compile(args),

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::failure::Failure;
-use super::output::to_stdout;
+use super::output::{data_to_stdout, to_stdout};
 use super::progress::{BuildProgress, StudyProgress};
+use super::slurm::{JobArray, bridgestan_words, config_words};
 use super::terminal::{stop_on_interrupt, tidy};
 use super::{ToolchainArgs, default_threads};
 use crate::study::{
@@ -66,6 +67,9 @@ struct PlanArgs {
     /// Tasks in each number of a job array
     #[arg(long, value_name = "B", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     batch: u64,
+    /// Print the script of a Slurm job array, for `sbatch`
+    #[arg(long)]
+    slurm: bool,
 }
 
 #[derive(Debug, Args)]
@@ -122,19 +126,35 @@ fn plan(args: PlanArgs) -> Result<(), Failure> {
     let cells = 0..study.cells.len();
     Programs::compile(&study, cells, &|| args.toolchain.compiler(&observer))?;
     let path = write_plan(&study, &tasks)?;
-    say!(
-        "{}: {} cells x {} repeats = {} tasks, {} of them done",
+    let last = tasks.len().div_ceil(args.batch as usize);
+    let planned = format!(
+        "{}: {} cells x {} repeats = {} tasks, {} of them done\nFor a job array: numbers 1 to {last}",
         tidy(&path),
         study.cells.len(),
         study.repeats,
         tasks.len(),
         tasks.iter().filter(|task| task.is_done()).count()
     );
-    say!(
-        "For a job array: numbers 1 to {}",
-        tasks.len().div_ceil(args.batch as usize)
-    );
+    if !args.slurm {
+        say!("{planned}");
+        return Ok(());
+    }
+    note!("{planned}");
+    data_to_stdout(&job_array(&args, last).script());
     Ok(())
+}
+
+fn job_array(args: &PlanArgs, last: usize) -> JobArray {
+    let mut arguments = ["study", "run"].map(String::from).to_vec();
+    arguments.extend(config_words(&args.config.config, &args.config.settings));
+    arguments.extend(bridgestan_words(args.toolchain.bridgestan()));
+    arguments.extend(["--batch".into(), args.batch.to_string(), "--quiet".into()]);
+    JobArray {
+        what: "The tasks of a study",
+        last,
+        num_cpus: 2,
+        arguments,
+    }
 }
 
 fn run_part(args: RunArgs) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! A fit from config to output: prepare (all that `check` does), sample, compare, judge, report.
 
 mod baselines;
+mod chains;
 mod initial;
 mod judge;
 mod output;
@@ -28,6 +29,7 @@ use crate::posterior::{Posterior, PosteriorError};
 use crate::report::{self, ReportError};
 use crate::sampler::chain::{ChainError, Observer};
 
+pub use chains::ChainStand;
 use output::Output;
 pub use output::{Existing, check_output};
 pub(crate) use predictive::{draw_responses, drawn_family};
@@ -101,6 +103,14 @@ pub enum FitError {
         "the fit in {} cannot be resumed, since {what}: put it back, or fit again with --force", path.display()
     )]
     Differs { path: PathBuf, what: String },
+    /// A chain is to be sampled alone, but its fit was not planned.
+    #[error("no fit is planned in {}: run `unshuffle fit plan` first, with --resume to go on with a fit that is there", path.display())]
+    NotPlanned { path: PathBuf },
+    /// The config, the data or the program of a planned fit has changed.
+    #[error(
+        "the fit in {} was planned otherwise, since {what}: put it back, or run `unshuffle fit plan` again with --force", path.display()
+    )]
+    PlanChanged { path: PathBuf, what: String },
     /// A file cannot be written.
     #[error("cannot write to {}", path.display())]
     Write {

@@ -101,13 +101,17 @@ impl Output {
 /// Refuses an output folder that another fit is writing to, or that holds a fit which may not be replaced.
 pub fn check_output(folder: &Folder, existing: Existing) -> Result<(), FitError> {
     let status = Status::read(folder)?;
-    if status.is_some_and(|status| status.state == FitState::Running) {
+    let may_be_at_work = |status: Status| {
+        use FitState::{Planned, Running};
+        matches!(status.state, Planned | Running)
+    };
+    if status.is_some_and(may_be_at_work) {
         FolderLock::check_free(folder)?;
     }
     check_may_fit(folder, existing)
 }
 
-fn check_may_fit(folder: &Folder, existing: Existing) -> Result<(), FitError> {
+pub(super) fn check_may_fit(folder: &Folder, existing: Existing) -> Result<(), FitError> {
     if existing == Existing::Refuse && folder.fit_files()?.is_some() {
         return Err(FitError::OutputExists {
             path: folder.path().to_path_buf(),

@@ -1,6 +1,7 @@
 //! All chains of a fit: threads, random number streams, interruption.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -46,17 +47,18 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs every chain and writes its draws to `folder`. Chains that were `saved` there go on from where they stood.
+    /// Runs these chains and writes their draws to `folder`. Those that were `saved` there go on from where they stood.
     pub fn to_files(
         &self,
         folder: &Folder,
+        chains: RangeInclusive<usize>,
         saved: Vec<Checkpoint>,
         checkpoints: Checkpoints,
     ) -> Result<Vec<(ChainOutcome, ChainSample)>, Error> {
         let states = saved.into_iter().map(|saved| saved.state);
         let states: BTreeMap<usize, ChainState> =
             states.map(|state| (state.outcome.chain, state)).collect();
-        let chains = self.chains(&states, |id| {
+        let chains = self.chains(chains, &states, |id| {
             let writer = ChainWriter::create(
                 folder,
                 &self.header(id),
@@ -80,7 +82,8 @@ impl Run<'_> {
     /// Runs every chain and keeps its draws in memory alone.
     pub fn in_memory(&self) -> Result<Vec<(ChainOutcome, ChainSample)>, Error> {
         let num_rows = self.row_numbers().map(<[usize]>::len);
-        self.chains(&BTreeMap::new(), |id| {
+        let chains = 1..=self.config.sampler.chains;
+        self.chains(chains, &BTreeMap::new(), |id| {
             Ok(ChainSample::new(
                 &self.header(id),
                 &self.columns(),
@@ -94,21 +97,22 @@ impl Run<'_> {
         self.has_links().then_some(self.data.row_numbers.as_slice())
     }
 
-    /// Runs every chain, `num_threads` at a time. A chain's draws depend on the seed and its number alone.
+    /// Runs these chains, `num_threads` at a time. A chain's draws depend on the seed and its number alone.
     fn chains<S: DrawSink + Send>(
         &self,
+        chains: RangeInclusive<usize>,
         saved: &BTreeMap<usize, ChainState>,
         sink: impl Fn(usize) -> Result<S, Error> + Sync,
     ) -> Result<Vec<(ChainOutcome, S)>, Error> {
-        let num_chains = self.config.sampler.chains;
-        let next = AtomicUsize::new(1);
+        let num_chains = chains.clone().count();
+        let next = AtomicUsize::new(*chains.start());
         let outcomes = Mutex::new(Vec::with_capacity(num_chains));
         std::thread::scope(|scope| {
             for _ in 0..self.num_threads.clamp(1, num_chains) {
                 scope.spawn(|| {
                     loop {
                         let chain = next.fetch_add(1, Ordering::Relaxed);
-                        if chain > num_chains {
+                        if !chains.contains(&chain) {
                             break;
                         }
                         // A chain that never starts leaves no file, so that those that ran can be summarised. One that

@@ -48,16 +48,21 @@ impl Prepared {
             start: Instant::now(),
             earlier_seconds: saved.iter().map(|saved| saved.seconds).fold(0.0, f64::max),
         };
-        folder.clear_results()?;
-        folder.write(Folder::PROGRAM, &self.program)?;
-        folder.write_json(Folder::DATA, &self.data_summary())?;
-        folder.replace_json(Folder::CONFIG, &self.saved_config())?;
+        self.write_input(folder)?;
         let responses = self.data.responses();
         let run = self.run(&self.config, &responses, num_threads, stop, observer);
-        let chains = run.to_files(folder, saved, checkpoints)?;
+        let chains = run.to_files(folder, 1..=self.config.sampler.chains, saved, checkpoints)?;
         let mut posterior = self.posterior(folder.clone(), chains);
         self.write_summary(&mut posterior, checkpoints)?;
         Ok(posterior)
+    }
+
+    /// Writes what a fit begins with; results of fewer draws are removed.
+    pub(super) fn write_input(&self, folder: &Folder) -> Result<(), FitError> {
+        folder.clear_results()?;
+        folder.write(Folder::PROGRAM, &self.program)?;
+        folder.write_json(Folder::DATA, &self.data_summary())?;
+        Ok(folder.replace_json(Folder::CONFIG, &self.saved_config())?)
     }
 
     /// Samples all chains and checks the model behind the links, without any file.

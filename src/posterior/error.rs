@@ -42,6 +42,9 @@ pub enum PosteriorError {
     /// Another fit is writing to the folder.
     #[error("{by} is fitting into {}: wait for it, or choose another `output`", path.display())]
     Busy { path: PathBuf, by: String },
+    /// Another process has the chain.
+    #[error("another process is sampling chain {chain} of the fit in {}: wait for it", path.display())]
+    ChainBusy { path: PathBuf, chain: usize },
     /// A file of somebody else stands where one is to be written.
     #[error(
         "{} was not written by an earlier run, so it is not replaced: choose another output, or move that file", path.display()

@@ -75,6 +75,11 @@ impl Folder {
         self.path.join(format!("links_{chain}.csv"))
     }
 
+    /// There while a process samples one chain alone.
+    pub(super) fn chain_lock(&self, chain: usize) -> PathBuf {
+        self.path.join(format!("chain_{chain}.lock"))
+    }
+
     /// The subfolder for relinked data.
     pub fn export(&self) -> ExportFolder {
         ExportFolder::new(self.path.join("export"))

@@ -35,7 +35,7 @@ use draws::ChainDraws;
 pub use error::PosteriorError;
 pub use folder::{ExportFolder, Folder};
 use links::LinksSummary;
-pub use lock::FolderLock;
+pub use lock::{ChainLock, FolderLock};
 pub use predictive::Predictive;
 pub use record::{Diagnostics, Versions};
 pub use rows::Row;

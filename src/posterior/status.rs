@@ -8,6 +8,8 @@ use super::{Folder, FolderLock, Posterior, PosteriorError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FitState {
+    /// Chains are sampled by processes of their own, and have not been collected yet.
+    Planned,
     /// A process is at work, or was killed.
     Running,
     Interrupted,
@@ -41,6 +43,14 @@ impl Status {
             host: host(),
             error: None,
             files: Folder::names(num_chains),
+        }
+    }
+
+    /// The status of a fit whose chains other processes sample.
+    pub fn planned(fit: &str, num_chains: usize) -> Status {
+        Status {
+            state: FitState::Planned,
+            ..Status::running(fit, num_chains)
         }
     }
 
@@ -87,6 +97,7 @@ impl Posterior {
         let what = match self.status.as_ref().map(|status| status.state) {
             Some(FitState::Finished) => "has lost draws",
             Some(FitState::Failed) => "failed",
+            Some(FitState::Planned) => "is not collected yet",
             Some(FitState::Running) if FolderLock::check_free(&self.folder).is_err() => {
                 "is still running"
             }

@@ -69,7 +69,7 @@ impl ChainDraws {
     }
 }
 
-/// All chains of the fit in `folder`, in the order of their numbers. Of a fit that is running or was killed only those
+/// All chains of the fit in `folder`, in the order of their numbers. Of a fit that is running, planned or was killed only those
 /// draws count for which its checkpoints vouch: its files may end anywhere.
 pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, PosteriorError> {
     let folder = Folder::new(folder);
@@ -78,7 +78,10 @@ pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, PosteriorError> {
         source,
     };
     let status = Status::read(&folder)?;
-    let is_open = |status: &Status| matches!(status.state, FitState::Running | FitState::Failed);
+    let is_open = |status: &Status| {
+        use FitState::{Failed, Planned, Running};
+        matches!(status.state, Planned | Running | Failed)
+    };
     let is_open = status.as_ref().is_some_and(is_open);
     let is_ours = |chain: &usize| {
         let name = format!("draws_{chain}.csv");
