@@ -35,7 +35,7 @@ pub(super) struct AssessArgs {
 pub(super) fn assess(args: AssessArgs) -> Result<(), Failure> {
     let config = args.config.load()?;
     let output = args.output.clone();
-    let output = output.unwrap_or_else(|| default_output(&args.config.config, &config));
+    let output = output.unwrap_or_else(|| default_output(&args.config.file.config, &config));
     let data = read_data(&config)?;
     assess::check(&config, &data)?;
     let is_real = config.model.response_kind() == ResponseKind::Real;

@@ -23,7 +23,7 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     check_writable(&config.output)?;
     let prepared = args.config.prepare(config)?;
     let data = &prepared.data;
-    say!("config   {}", args.config.config.display());
+    say!("config   {}", args.config.file.config.display());
     let files: Vec<String> = prepared
         .config
         .data

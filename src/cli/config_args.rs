@@ -15,23 +15,29 @@ use crate::model::stan::{BuildObserver, Compiler, StanError};
 
 #[derive(Debug, Args)]
 pub(super) struct ConfigArgs {
+    #[command(flatten)]
+    pub file: ConfigFileArgs,
+    #[command(flatten)]
+    pub toolchain: ToolchainArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConfigFileArgs {
     /// The JSON config
     pub config: PathBuf,
     /// Override one entry of the config, for example --set sampler.draws=500
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    #[command(flatten)]
-    pub toolchain: ToolchainArgs,
 }
 
 impl ConfigArgs {
     pub fn load(&self) -> Result<Config, Failure> {
-        Ok(config::load(&self.config, &self.settings)?)
+        Ok(config::load(&self.file.config, &self.file.settings)?)
     }
 
     /// The arguments that name the same config in every folder.
     pub fn words(&self) -> Vec<String> {
-        let config = config_words(&self.config, &self.settings).into_iter();
+        let config = config_words(&self.file.config, &self.file.settings).into_iter();
         let toolchain = bridgestan_words(self.toolchain.bridgestan());
         config.chain(toolchain).collect()
     }

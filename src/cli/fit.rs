@@ -6,14 +6,16 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 
 use super::chains::{self, CollectArgs, PlanArgs, RunArgs};
-use super::config_args::{ConfigArgs, warn_of_size, warn_of_unreachable_links, what_was_done};
-use super::default_threads;
+use super::config_args::{
+    ConfigArgs, ConfigFileArgs, warn_of_size, warn_of_unreachable_links, what_was_done,
+};
 use super::failure::Failure;
 use super::progress::ChainProgress;
 use super::terminal::{
     print_comparison, print_findings, print_summary, stop_on_interrupt, tidy, warn_of_problems,
     width,
 };
+use super::{ToolchainArgs, default_threads};
 use crate::baseline::compare::read_truth;
 use crate::data::Truth;
 use crate::fit::{CHECKPOINT_EVERY, Existing, FitOptions, Found, Prepared, check_output};
@@ -27,8 +29,11 @@ use crate::report;
 pub(super) struct FitArgs {
     #[command(subcommand)]
     part: Option<Part>,
+    // Without the toolchain: clap cannot tell whether arguments are there that have others among them.
     #[command(flatten)]
-    config: Option<ConfigArgs>,
+    config: Option<ConfigFileArgs>,
+    #[command(flatten)]
+    toolchain: ToolchainArgs,
     #[command(flatten)]
     existing: ExistingArgs,
     #[command(flatten)]
@@ -104,12 +109,16 @@ pub(super) struct ResultArgs {
 }
 
 pub(super) fn fit(args: FitArgs) -> Result<(), Failure> {
-    let config_args = match (args.part, args.config) {
+    let file = match (args.part, args.config) {
         (Some(Part::Plan(args)), _) => return chains::plan(args),
         (Some(Part::Run(args)), _) => return chains::run(args),
         (Some(Part::Collect(args)), _) => return chains::collect(args),
         (None, Some(config)) => config,
         (None, None) => unreachable!("clap asks for a config or a subcommand"),
+    };
+    let config_args = ConfigArgs {
+        file,
+        toolchain: args.toolchain,
     };
     let config = config_args.load()?;
     let truth = args.results.truth()?;

@@ -52,6 +52,25 @@ impl StudyFolder {
         text(&output)
     }
 
+    /// What `study plan --slurm` prints, for two tasks in each job.
+    fn job_script(&self) -> PathBuf {
+        let output = self.study(&["plan", "--batch", "2", "--slurm"]).output();
+        let output = output.unwrap();
+        let (script, said) = (
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        );
+        assert!(said.contains("numbers 1 to 6"), "{said}");
+        for line in ["#SBATCH --array=1-6", "#SBATCH --requeue"] {
+            assert!(script.lines().any(|known| known == line), "{script}");
+        }
+        let path = self.dir.path().join("study.sbatch");
+        fs::write(&path, script).unwrap();
+        let checked = Command::new("bash").arg("-n").arg(&path).status().unwrap();
+        assert!(checked.success());
+        path
+    }
+
     fn tables(&self) -> Vec<String> {
         let read = |name| fs::read_to_string(self.output().join(name)).unwrap();
         TABLES.map(read).to_vec()
@@ -131,22 +150,14 @@ fn killed_at_any_moment_it_goes_on_to_the_same_tables() {
 }
 
 /// Sends a job array as Slurm does: every number a process of its own that knows its number from the environment only.
-struct FakeScheduler<'a> {
-    script: &'a Path,
-    folder: &'a StudyFolder,
-    batch: usize,
+struct FakeScheduler {
+    script: PathBuf,
 }
 
-impl FakeScheduler<'_> {
+impl FakeScheduler {
     fn job(&self, number: usize) -> Command {
-        let binary = Path::new(env!("CARGO_BIN_EXE_unshuffle"));
-        let path = std::env::var("PATH").unwrap();
-        let path = format!("{}:{path}", binary.parent().unwrap().display());
         let mut job = Command::new("bash");
-        job.arg(self.script)
-            .arg(self.folder.config())
-            .env("PATH", path)
-            .env("BATCH", self.batch.to_string())
+        job.arg(&self.script)
             .env("SLURM_ARRAY_TASK_ID", number.to_string())
             .env("SLURM_CPUS_PER_TASK", "1");
         job
@@ -156,14 +167,11 @@ impl FakeScheduler<'_> {
 #[test]
 fn a_job_array_in_shuffled_order_with_killed_jobs_gives_the_same_tables() {
     let whole = uninterrupted();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/cluster/study.sbatch");
     let study = StudyFolder::new(&small());
     let planned = study.succeeds(&["plan", "--batch", "2"]);
     assert!(planned.contains("numbers 1 to 6"), "{planned}");
     let scheduler = FakeScheduler {
-        script: &script,
-        folder: &study,
-        batch: 2,
+        script: study.job_script(),
     };
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut queue: Vec<usize> = (1..=6).collect();
