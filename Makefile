@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test setup paper real browser parquet bench lint clean
+.PHONY: demo test setup paper real browser parquet slurm bench lint clean
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -83,6 +83,11 @@ $(PYARROW)/ok: scripts/parquet_requirements.txt
 	python3 -m venv $(PYARROW)
 	$(PYARROW)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
+
+# Studies and the chains of a fit through a real Slurm on this machine; needs root.
+slurm: setup
+	cargo build -p unshuffle
+	tests/slurm.sh target/debug/unshuffle
 
 bench: setup
 	cargo bench -p unshuffle --bench permutation
