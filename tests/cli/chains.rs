@@ -23,7 +23,7 @@ fn part<'a>(part: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["fit", part, "config.json"], more].concat()
 }
 
-fn run<'a>(chain: &'a str) -> Vec<&'a str> {
+fn run(chain: &str) -> Vec<&str> {
     part(
         "run",
         &["--quiet", "--checkpoint", "0.01", "--chain", chain],
