@@ -152,6 +152,7 @@ say "sent again and collected"
 "$unshuffle" study study.json --set output="$dir/whole_study" --quiet > /dev/null
 without_times() { grep -v " seconds (" "$1"; }
 for file in {draws,links}_{1,2,3,4}.csv rows.csv pi_mean.csv coefficients.csv trust.json; do
+  [ -s "whole/$file" ] || fail "$file is not there"
   cmp <(without_times "whole/$file") <(without_times "chains/$file") || fail "$file differs"
 done
 for file in plan results cells coefficients pi_corner checks; do
