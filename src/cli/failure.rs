@@ -79,7 +79,7 @@ impl Failure {
 
 impl From<StanError> for Failure {
     fn from(error: StanError) -> Failure {
-        Failure::new(if error.is_program_error() { 2 } else { 3 }, error)
+        Failure::new(if error.is_users() { 2 } else { 3 }, error)
     }
 }
 

@@ -5,6 +5,7 @@ mod output;
 
 mod adopt;
 mod assess;
+mod cache;
 mod chains;
 mod check;
 mod compile;
@@ -57,6 +58,8 @@ enum Command {
     Assess(assess::AssessArgs),
     /// Compile Stan programs into the cache
     Compile(compile::CompileArgs),
+    /// List, clean, pack or unpack the compiled models
+    Cache(cache::CacheArgs),
     /// Print the summary of a finished fit, from its saved files
     Summary(summary::SummaryArgs),
     /// Say whether a finished fit can be trusted, from its saved files
@@ -121,6 +124,7 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::check(args),
         Command::Assess(args) => assess::assess(args),
         Command::Compile(args) => compile::compile(args),
+        Command::Cache(args) => cache::cache(args),
         Command::Summary(args) => summary::summary(args),
         Command::Diagnose(args) => diagnose::diagnose(args),
         Command::Report(args) => report::report(args),

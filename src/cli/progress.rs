@@ -54,6 +54,13 @@ impl BuildObserver for BuildProgress {
         }
         result
     }
+
+    fn note(&self, sentence: &str) {
+        match &self.bars {
+            Some(bars) => bars.suspend(|| note!("{sentence}")),
+            None => note!("{sentence}"),
+        }
+    }
 }
 
 /// Progress of the chains.

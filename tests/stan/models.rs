@@ -163,7 +163,7 @@ fn mistake(stan: &str) -> FitError {
     let Toolchain::Wheel(_) = known.toolchain else {
         panic!("the tests compile with the wheel");
     };
-    let compiler = Compiler::new(known.toolchain, known.cache, &NoBuild, 1).unwrap();
+    let compiler = Compiler::new(known.toolchain, known.cache, &NoBuild, 1);
     prepare(project.config(), &compiler)
         .err()
         .expect("a mistake")

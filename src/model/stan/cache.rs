@@ -3,12 +3,39 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::StanError;
+use tempfile::TempDir;
+
+use super::record::{RECORD, Record};
+use super::{BuildObserver, StanError};
+use crate::text::full_sentence;
+
+/// What the names of unfinished entries begin with.
+pub(super) const BUILDING: &str = ".building-";
 
 /// Where toolchains and compiled models are kept.
 #[derive(Debug, Clone)]
 pub struct Cache {
     root: PathBuf,
+}
+
+/// An entry of the cache that is needed.
+pub(super) struct Wanted<'a> {
+    /// The folder of the cache that it stands in.
+    pub kind: &'static str,
+    pub key: &'a str,
+    /// What messages call it.
+    pub what: &'a str,
+    /// Hash of what it is made with; see `compile::recipe`.
+    pub recipe: &'a str,
+    /// The files without which it is of no use, by their path inside the entry.
+    pub files: &'a [&'a str],
+}
+
+enum Standing {
+    Whole,
+    Absent,
+    /// Names the file.
+    Damaged(PathBuf),
 }
 
 impl Cache {
@@ -36,57 +63,165 @@ impl Cache {
         &self.root
     }
 
-    /// The finished entry `kind/key`, if there is one. Needs no write access.
-    pub fn find(&self, kind: &str, key: &str) -> Option<PathBuf> {
-        let entry = self.root.join(kind).join(key);
-        entry.join("ok").exists().then_some(entry)
+    /// The entry, if it is there and undamaged. Needs no write access.
+    pub(super) fn find(&self, wanted: &Wanted) -> Option<PathBuf> {
+        matches!(self.standing(wanted), Standing::Whole).then(|| self.folder(wanted))
     }
 
-    /// The entry `kind/key`, made by `build` in a temporary folder when it is not there yet.
+    fn folder(&self, wanted: &Wanted) -> PathBuf {
+        self.root.join(wanted.kind).join(wanted.key)
+    }
+
+    fn standing(&self, wanted: &Wanted) -> Standing {
+        let folder = self.folder(wanted);
+        let Some(record) = Record::read(&folder) else {
+            return Standing::Absent;
+        };
+        if wanted
+            .files
+            .iter()
+            .any(|&name| !record.files.contains_key(name))
+        {
+            return Standing::Absent;
+        }
+        match record.damaged(&folder, wanted.files.iter().copied()) {
+            Some(name) => Standing::Damaged(folder.join(name)),
+            None => Standing::Whole,
+        }
+    }
+
+    /// The entry, made by `build` in a temporary folder when it is not there yet, or damaged.
     ///
     /// A second process that wants the same entry waits, then finds it finished. When `build` fails, what it left (logs)
     /// stays in `failed/<key>` for the user to read.
-    pub fn get_or_build<E: From<StanError>>(
+    pub(super) fn get_or_build(
         &self,
-        kind: &str,
-        key: &str,
-        build: impl FnOnce(&Path) -> Result<(), E>,
-    ) -> Result<PathBuf, E> {
-        if let Some(entry) = self.find(kind, key) {
+        wanted: &Wanted,
+        observer: &dyn BuildObserver,
+        build: impl FnOnce(&Path) -> Result<(), StanError>,
+    ) -> Result<PathBuf, StanError> {
+        if let Some(entry) = self.find(wanted) {
             return Ok(entry);
         }
-        let parent = self.root.join(kind);
-        create_dir(&parent)?;
-        let _lock = self.lock(&format!("{kind}-{key}"))?;
-        if let Some(entry) = self.find(kind, key) {
-            return Ok(entry);
+        let _lock = self
+            .lock(wanted, observer)
+            .map_err(|error| self.or_read_only(error, wanted))?;
+        match self.standing(wanted) {
+            Standing::Whole => return Ok(self.folder(wanted)),
+            Standing::Damaged(file) => observer.note(&format!(
+                "{} is damaged: {} is made again.",
+                file.display(),
+                wanted.what
+            )),
+            Standing::Absent => {}
         }
-        let entry = parent.join(key);
-        let prefix = format!(".building-{key}-");
-        remove_leftovers(&parent, &prefix);
-        let work = tempfile::Builder::new()
-            .prefix(&prefix)
-            .tempdir_in(&parent)
-            .map_err(|source| cache_error("write to", &parent, source))?;
+        let work = self
+            .work_folder(wanted)
+            .map_err(|error| self.or_read_only(error, wanted))?;
         if let Err(error) = build(work.path()) {
-            self.keep_failed(work, key);
+            self.keep_failed(work, wanted.key);
             return Err(error);
         }
-        let work = work.keep();
-        File::create(work.join("ok")).map_err(|source| cache_error("write to", &work, source))?;
-        // A leftover without its marker comes from a crash between two versions of this program; it is worthless.
-        if entry.exists() {
-            fs::remove_dir_all(&entry).map_err(|source| cache_error("replace", &entry, source))?;
+        let Wanted {
+            what,
+            recipe,
+            files,
+            ..
+        } = wanted;
+        let record = Record::of(work.path(), what, recipe, files)
+            .map_err(|source| cache_error("read", work.path(), source))?;
+        self.install(work, wanted, &record)
+    }
+
+    /// Moves a finished folder to its place. The caller holds the lock.
+    pub(super) fn install(
+        &self,
+        work: TempDir,
+        wanted: &Wanted,
+        record: &Record,
+    ) -> Result<PathBuf, StanError> {
+        let marker = work.path().join(RECORD);
+        fs::write(&marker, record.to_json())
+            .map_err(|source| cache_error("write to", &marker, source))?;
+        let entry = self.folder(wanted);
+        let failed = |source| cache_error("write to", &entry, source);
+        // What is damaged is moved away first, as a folder cannot be renamed onto another one.
+        let old = entry.exists().then(|| {
+            let name = format!("{}replaced", building(wanted.key));
+            entry.with_file_name(name)
+        });
+        if let Some(old) = &old {
+            fs::rename(&entry, old).map_err(failed)?;
         }
-        fs::rename(&work, &entry).map_err(|source| cache_error("write to", &entry, source))?;
+        fs::rename(work.keep(), &entry).map_err(failed)?;
+        if let Some(old) = old {
+            let _ = fs::remove_dir_all(old);
+        }
         Ok(entry)
     }
 
-    pub fn check_writable(&self) -> Result<(), StanError> {
+    /// A folder beside the entry to make it in. The caller holds the lock.
+    pub(super) fn work_folder(&self, wanted: &Wanted) -> Result<TempDir, StanError> {
+        let parent = self.root.join(wanted.kind);
+        create_dir(&parent)?;
+        let prefix = building(wanted.key);
+        remove_leftovers(&parent, &prefix);
+        tempfile::Builder::new()
+            .prefix(&prefix)
+            .tempdir_in(&parent)
+            .map_err(|source| cache_error("write to", &parent, source))
+    }
+
+    /// A folder of the cache for files on their way into it.
+    pub(super) fn temporary(&self) -> Result<TempDir, StanError> {
         create_dir(&self.root)?;
-        tempfile::tempfile_in(&self.root)
-            .map(drop)
+        tempfile::Builder::new()
+            .prefix(".unpacking-")
+            .tempdir_in(&self.root)
             .map_err(|source| cache_error("write to", &self.root, source))
+    }
+
+    /// `error`, or, where the user may read the cache but not write to it, what is missing there.
+    fn or_read_only(&self, error: StanError, wanted: &Wanted) -> StanError {
+        use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        match error {
+            StanError::Cache { source, .. }
+                if self.root.is_dir()
+                    && matches!(source.kind(), PermissionDenied | ReadOnlyFilesystem) =>
+            {
+                StanError::ReadOnlyCache {
+                    root: self.root.clone(),
+                    what: wanted.what.to_string(),
+                    source,
+                }
+            }
+            error => error,
+        }
+    }
+
+    /// The folder and whether models can be added to it, or why it cannot be used.
+    pub(super) fn check_access(&self) -> Result<String, String> {
+        let root = self.root.display();
+        #[cfg(unix)]
+        if let Ok(found) = fs::metadata(&self.root) {
+            use std::os::unix::fs::PermissionsExt;
+            if found.permissions().mode() & 0o002 != 0 {
+                return Err(format!(
+                    "everyone can write to {root}, and fits run what lies there: run `chmod o-w {root}`"
+                ));
+            }
+        }
+        let writable = create_dir(&self.root).and_then(|()| {
+            tempfile::tempfile_in(&self.root)
+                .map_err(|source| cache_error("write to", &self.root, source))
+        });
+        match writable {
+            Ok(_) => Ok(root.to_string()),
+            Err(_) if self.root.join("models").is_dir() => {
+                Ok(format!("{root} (read-only: its models can be fitted)"))
+            }
+            Err(error) => Err(full_sentence(&error)),
+        }
     }
 
     /// Where a failed build of `key` leaves its logs.
@@ -94,23 +229,56 @@ impl Cache {
         self.root.join("failed").join(key)
     }
 
-    fn keep_failed(&self, work: tempfile::TempDir, key: &str) {
+    fn keep_failed(&self, work: TempDir, key: &str) {
+        if fs::read_dir(work.path()).is_ok_and(|mut left| left.next().is_none()) {
+            return;
+        }
         let place = self.failed(key);
         let _ = fs::remove_dir_all(&place);
-        if fs::create_dir_all(self.root.join("failed")).is_ok() {
+        if create_dir(&self.root.join("failed")).is_ok() {
             let _ = fs::rename(work.path(), &place);
         }
     }
 
-    fn lock(&self, name: &str) -> Result<File, StanError> {
-        let folder = self.root.join("locks");
-        create_dir(&folder)?;
-        let path = folder.join(name);
-        let file = File::create(&path).map_err(|source| cache_error("write to", &path, source))?;
-        file.lock()
-            .map_err(|source| cache_error("lock", &path, source))?;
+    /// Waits for whoever else is making the entry, and says so.
+    pub(super) fn lock(
+        &self,
+        wanted: &Wanted,
+        observer: &dyn BuildObserver,
+    ) -> Result<File, StanError> {
+        let (file, path) = self.lock_file(wanted.kind, wanted.key)?;
+        if file.try_lock().is_err() {
+            observer.note(&format!(
+                "Waiting for another process, which is making {} in {}.",
+                wanted.what,
+                self.root.display()
+            ));
+            file.lock()
+                .map_err(|source| cache_error("lock", &path, source))?;
+        }
         Ok(file)
     }
+
+    /// The lock, unless another process has it.
+    pub(super) fn try_lock(&self, kind: &str, key: &str) -> Result<Option<File>, StanError> {
+        let (file, _) = self.lock_file(kind, key)?;
+        Ok(file.try_lock().is_ok().then_some(file))
+    }
+
+    fn lock_file(&self, kind: &str, key: &str) -> Result<(File, PathBuf), StanError> {
+        let folder = self.root.join("locks");
+        create_dir(&folder)?;
+        let path = folder.join(format!("{kind}-{key}"));
+        match File::create(&path) {
+            Ok(file) => Ok((file, path)),
+            Err(source) => Err(cache_error("write to", &path, source)),
+        }
+    }
+}
+
+/// What the names of folders begin with in which the entry `key` is made.
+pub(super) fn building(key: &str) -> String {
+    format!("{BUILDING}{key}-")
 }
 
 /// Whoever holds the lock is the only builder, so what others left of this entry was interrupted.
@@ -123,8 +291,15 @@ fn remove_leftovers(parent: &Path, prefix: &str) {
     }
 }
 
+/// Private where it is new: a fit runs what lies in the cache. Whoever shares a cache opens it with chmod.
 fn create_dir(path: &Path) -> Result<(), StanError> {
-    fs::create_dir_all(path).map_err(|source| cache_error("create", path, source))
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(path)
+        .map_err(|source| cache_error("create", path, source))
 }
 
 pub(super) fn cache_error(action: &'static str, path: &Path, source: std::io::Error) -> StanError {
@@ -137,24 +312,60 @@ pub(super) fn cache_error(action: &'static str, path: &Path, source: std::io::Er
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use super::super::SilentBuild;
     use super::*;
 
+    const WANTED: Wanted = Wanted {
+        kind: "models",
+        key: "abc",
+        what: "linear.stan",
+        recipe: "r",
+        files: &["model.so"],
+    };
+
+    fn write_model(work: &Path) -> Result<(), StanError> {
+        fs::write(work.join("model.so"), "compiled").unwrap();
+        Ok(())
+    }
+
+    /// Keeps what is said.
+    #[derive(Default)]
+    struct Said(Mutex<Vec<String>>);
+
+    impl BuildObserver for Said {
+        fn task(
+            &self,
+            _what: &str,
+            _about_seconds: u64,
+            work: &mut dyn FnMut() -> Result<(), StanError>,
+        ) -> Result<(), StanError> {
+            work()
+        }
+
+        fn note(&self, sentence: &str) {
+            self.0.lock().unwrap().push(sentence.to_string());
+        }
+    }
+
     #[test]
-    fn two_builders_of_one_entry_build_it_once() {
+    fn two_builders_of_one_entry_build_it_once_and_who_waits_says_so() {
         let dir = tempfile::tempdir().unwrap();
         let builds = AtomicUsize::new(0);
+        let said = Said::default();
+        let start = std::sync::Barrier::new(4);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     let cache = Cache::at(dir.path());
+                    start.wait();
                     let entry = cache
-                        .get_or_build("models", "abc", |work| -> Result<(), StanError> {
+                        .get_or_build(&WANTED, &said, |work| {
                             builds.fetch_add(1, Ordering::SeqCst);
-                            std::thread::sleep(std::time::Duration::from_millis(50));
-                            fs::write(work.join("model.so"), "x").unwrap();
-                            Ok(())
+                            std::thread::sleep(std::time::Duration::from_millis(200));
+                            write_model(work)
                         })
                         .unwrap();
                     assert!(entry.join("model.so").exists());
@@ -162,32 +373,68 @@ mod tests {
             }
         });
         assert_eq!(builds.load(Ordering::SeqCst), 1);
+        let said = said.0.into_inner().unwrap();
+        assert!(!said.is_empty());
+        for sentence in said {
+            let expected = "Waiting for another process, which is making linear.stan in";
+            assert!(sentence.starts_with(expected), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_entry_is_built_again() {
+        type Damage = fn(&Path);
+        let damages: [Damage; 4] = [
+            |file| fs::write(file, "comp").unwrap(),
+            |file| fs::write(file, "cOmpiled").unwrap(),
+            |file| fs::write(file, "").unwrap(),
+            |file| fs::remove_file(file).unwrap(),
+        ];
+        for damage in damages {
+            let dir = tempfile::tempdir().unwrap();
+            let cache = Cache::at(dir.path());
+            let said = Said::default();
+            let entry = cache.get_or_build(&WANTED, &said, write_model).unwrap();
+            damage(&entry.join("model.so"));
+            assert!(cache.find(&WANTED).is_none());
+            cache.get_or_build(&WANTED, &said, write_model).unwrap();
+            let found = fs::read_to_string(entry.join("model.so")).unwrap();
+            assert_eq!(found, "compiled");
+            let said = said.0.into_inner().unwrap();
+            assert!(said[0].contains("model.so is damaged"), "{said:?}");
+            let left = fs::read_dir(dir.path().join("models")).unwrap().count();
+            assert_eq!(left, 1, "the damaged one is gone");
+        }
     }
 
     #[test]
     fn a_failed_build_leaves_no_entry_but_its_log() {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::at(dir.path());
-        let result = cache.get_or_build("models", "abc", |work| {
+        let result = cache.get_or_build(&WANTED, &SilentBuild, |work| {
             fs::write(work.join("compile.log"), "why").unwrap();
             Err(StanError::NoCacheDir)
         });
         assert!(result.is_err());
-        assert!(cache.find("models", "abc").is_none());
+        assert!(cache.find(&WANTED).is_none());
         let log = cache.failed("abc").join("compile.log");
         assert_eq!(fs::read_to_string(log).unwrap(), "why");
     }
 
     #[test]
-    fn an_entry_without_its_marker_is_built_again() {
+    fn an_entry_without_hashes_is_built_again() {
         let dir = tempfile::tempdir().unwrap();
-        fs::create_dir_all(dir.path().join("models/abc")).unwrap();
+        let entry = dir.path().join("models/abc");
+        fs::create_dir_all(&entry).unwrap();
         let cache = Cache::at(dir.path());
-        assert!(cache.find("models", "abc").is_none());
+        assert!(cache.find(&WANTED).is_none());
+        fs::write(entry.join("model.so"), "of an older version").unwrap();
+        fs::write(entry.join("ok"), "").unwrap();
+        assert!(cache.find(&WANTED).is_none());
         cache
-            .get_or_build("models", "abc", |_| Ok::<(), StanError>(()))
+            .get_or_build(&WANTED, &SilentBuild, write_model)
             .unwrap();
-        assert!(cache.find("models", "abc").is_some());
+        assert!(cache.find(&WANTED).is_some());
     }
 
     #[test]
@@ -198,7 +445,7 @@ mod tests {
         fs::create_dir_all(&mine).unwrap();
         fs::create_dir_all(&other).unwrap();
         Cache::at(dir.path())
-            .get_or_build("models", "abc", |_| Ok::<(), StanError>(()))
+            .get_or_build(&WANTED, &SilentBuild, write_model)
             .unwrap();
         assert!(!mine.exists());
         assert!(other.exists(), "another entry's builder may be at work");
@@ -210,8 +457,21 @@ mod tests {
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
         let error = Cache::at(&file)
-            .get_or_build("models", "abc", |_| Ok::<(), StanError>(()))
+            .get_or_build(&WANTED, &SilentBuild, write_model)
             .unwrap_err();
         assert!(error.to_string().contains("UNSHUFFLE_CACHE"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_new_cache_is_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("cache");
+        Cache::at(&root)
+            .get_or_build(&WANTED, &SilentBuild, write_model)
+            .unwrap();
+        let mode = fs::metadata(&root).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
     }
 }

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::cache::cache_error;
+use super::bridgestan_folder::{check, check_stanc, tree_hash};
+use super::cache::{Wanted, cache_error};
 use super::cxx::{Cxx, FLAGS, Run};
 use super::shipped::{BRIDGE, MODEL_BASE_CRTP};
 use super::source::hash_text;
@@ -23,7 +25,8 @@ pub struct Compiler<'a> {
     pub observer: &'a dyn BuildObserver,
     /// Compiler processes at once.
     pub jobs: usize,
-    cxx: Cxx,
+    /// Looked for when something must be compiled: compiled models need no compiler.
+    cxx: OnceLock<Cxx>,
 }
 
 /// A compiled model.
@@ -47,7 +50,7 @@ impl<'a> Compiler<'a> {
         let named = named.or(from_environment.as_deref());
         let named = named.filter(|folder| !folder.as_os_str().is_empty());
         let toolchain = Toolchain::find_or_fetch(named, &cache, observer)?;
-        Compiler::new(toolchain, cache, observer, jobs)
+        Ok(Compiler::new(toolchain, cache, observer, jobs))
     }
 
     pub fn new(
@@ -55,14 +58,22 @@ impl<'a> Compiler<'a> {
         cache: Cache,
         observer: &'a dyn BuildObserver,
         jobs: usize,
-    ) -> Result<Compiler<'a>, StanError> {
-        Ok(Compiler {
+    ) -> Compiler<'a> {
+        Compiler {
             toolchain,
             cache,
             observer,
             jobs,
-            cxx: Cxx::find()?,
-        })
+            cxx: OnceLock::new(),
+        }
+    }
+
+    fn cxx(&self) -> Result<&Cxx, StanError> {
+        if let Some(cxx) = self.cxx.get() {
+            return Ok(cxx);
+        }
+        let found = Cxx::find()?;
+        Ok(self.cxx.get_or_init(|| found))
     }
 
     /// What the program declares, or stanc's message; None where the toolchain has no stanc yet.
@@ -73,14 +84,29 @@ impl<'a> Compiler<'a> {
 
     pub fn compile(&self, source: &StanSource) -> Result<Compiled, StanError> {
         let start = Instant::now();
-        let key = self.model_key(source);
+        let (recipe, made_with) = match &self.toolchain {
+            Toolchain::BridgeStan(folder) => (BRIDGESTAN.to_string(), tree_hash(folder)),
+            Toolchain::Wheel(_) => (recipe("models"), String::new()),
+        };
+        let mut hasher = Sha256::new();
+        hash_text(&mut hasher, &recipe);
+        hash_text(&mut hasher, &made_with);
+        source.hash_into(&mut hasher);
+        let key = short_hex(hasher);
+        let wanted = Wanted {
+            kind: "models",
+            key: &key,
+            what: &source.label,
+            recipe: &recipe,
+            files: &["model.so"],
+        };
         let mut built = false;
-        let entry = self.cache.get_or_build("models", &key, |work| {
+        let entry = self.cache.get_or_build(&wanted, self.observer, |work| {
             built = true;
             let log = self.cache.failed(&key).join("compile.log");
             match &self.toolchain {
                 Toolchain::BridgeStan(folder) => self.with_bridgestan(folder, source, work, log),
-                Toolchain::Wheel(wheel) => self.with_wheel(wheel, source, work, log),
+                Toolchain::Wheel(_) => self.with_wheel(source, work, log),
             }
         })?;
         Ok(Compiled {
@@ -96,6 +122,7 @@ impl<'a> Compiler<'a> {
         work: &Path,
         log: PathBuf,
     ) -> Result<(), StanError> {
+        check(folder)?;
         let file = source
             .write_to(work)
             .map_err(|error| cache_error("write to", work, error))?;
@@ -113,10 +140,11 @@ impl<'a> Compiler<'a> {
                     },
                     None => {
                         let _ = fs::write(work.join("compile.log"), message);
-                        StanError::Cpp {
+                        let failed = StanError::Cpp {
                             what: "model",
                             log: log.clone(),
-                        }
+                        };
+                        check_stanc(folder).err().unwrap_or(failed)
                     }
                 }
             })?;
@@ -125,22 +153,18 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn with_wheel(
-        &self,
-        wheel: &Wheel,
-        source: &StanSource,
-        work: &Path,
-        log: PathBuf,
-    ) -> Result<(), StanError> {
+    fn with_wheel(&self, source: &StanSource, work: &Path, log: PathBuf) -> Result<(), StanError> {
+        let cxx = self.cxx()?;
+        let wheel = &Wheel::whole(&self.cache, self.observer)?;
         let stanc = super::stanc::Stanc {
             program: wheel.stanc(),
         };
         let hpp = stanc.translate(source, work)?;
         let model = || -> Result<(), StanError> {
-            let header = self.precompiled_header(wheel)?;
+            let header = self.precompiled_header(wheel, cxx)?;
             let what = format!("Compiling {}", source.label);
             let run = Run {
-                cxx: &self.cxx,
+                cxx,
                 log: work.join("compile.log"),
                 failed_log: log.clone(),
                 what: "model",
@@ -151,15 +175,15 @@ impl<'a> Compiler<'a> {
         };
         let bridge = if self.jobs > 1 {
             std::thread::scope(|scope| {
-                let bridge = scope.spawn(|| self.bridge(wheel));
+                let bridge = scope.spawn(|| self.bridge(wheel, cxx));
                 model()?;
                 bridge.join().expect("the bridge thread does not panic")
             })?
         } else {
             model()?;
-            self.bridge(wheel)?
+            self.bridge(wheel, cxx)?
         };
-        self.link(wheel, work, &bridge, log)?;
+        self.link(wheel, cxx, work, &bridge, log)?;
         let object = work.join("model.o");
         fs::remove_file(&object).map_err(|source| cache_error("tidy", &object, source))
     }
@@ -167,19 +191,20 @@ impl<'a> Compiler<'a> {
     fn link(
         &self,
         wheel: &Wheel,
+        cxx: &Cxx,
         work: &Path,
         bridge: &Path,
         log: PathBuf,
     ) -> Result<(), StanError> {
         let run = Run {
-            cxx: &self.cxx,
+            cxx,
             log: work.join("link.log"),
             failed_log: log.with_file_name("link.log"),
             what: "link of the model",
         };
         let lib = wheel.lib();
         let archives = sundials(&lib)?;
-        let mut command = self.cxx.command();
+        let mut command = cxx.command();
         command
             .arg("-shared")
             .arg(work.join("model.o"))
@@ -195,15 +220,23 @@ impl<'a> Compiler<'a> {
     }
 
     /// The bridge's object file; compiled once per toolchain.
-    fn bridge(&self, wheel: &Wheel) -> Result<PathBuf, StanError> {
-        let key = self.key(&BRIDGE.map(|(_, text)| text));
-        let entry = self.cache.get_or_build("bridge", &key, |work| {
+    fn bridge(&self, wheel: &Wheel, cxx: &Cxx) -> Result<PathBuf, StanError> {
+        let recipe = recipe("bridge");
+        let key = key_with(cxx, &recipe);
+        let wanted = Wanted {
+            kind: "bridge",
+            key: &key,
+            what: "the bridge to Stan",
+            recipe: &recipe,
+            files: &["bridge.o"],
+        };
+        let entry = self.cache.get_or_build(&wanted, self.observer, |work| {
             for (name, text) in BRIDGE {
                 fs::write(work.join(name), text)
                     .map_err(|error| cache_error("write to", work, error))?;
             }
             let run = Run {
-                cxx: &self.cxx,
+                cxx,
                 log: work.join("compile.log"),
                 failed_log: self.cache.failed(&key).join("compile.log"),
                 what: "bridge between Stan and Rust",
@@ -221,9 +254,17 @@ impl<'a> Compiler<'a> {
     }
 
     /// An include folder with Stan's headers precompiled, so that an edited model compiles quickly.
-    fn precompiled_header(&self, wheel: &Wheel) -> Result<PathBuf, StanError> {
-        let key = self.key(&["header", MODEL_BASE_CRTP]);
-        self.cache.get_or_build("headers", &key, |work| {
+    fn precompiled_header(&self, wheel: &Wheel, cxx: &Cxx) -> Result<PathBuf, StanError> {
+        let recipe = recipe("headers");
+        let key = key_with(cxx, &recipe);
+        let wanted = Wanted {
+            kind: "headers",
+            key: &key,
+            what: "the precompiled header of Stan",
+            recipe: &recipe,
+            files: &[&format!("{MODEL_HEADER}.gch")],
+        };
+        self.cache.get_or_build(&wanted, self.observer, |work| {
             let header = work.join(MODEL_HEADER);
             let folder = header.parent().expect("it is in a folder");
             fs::create_dir_all(folder)
@@ -231,7 +272,7 @@ impl<'a> Compiler<'a> {
                 .and_then(|_| fs::write(folder.join("model_base_crtp.hpp"), MODEL_BASE_CRTP))
                 .map_err(|error| cache_error("write to", work, error))?;
             let run = Run {
-                cxx: &self.cxx,
+                cxx,
                 log: work.join("compile.log"),
                 failed_log: self.cache.failed(&key).join("compile.log"),
                 what: "precompiled header",
@@ -242,33 +283,41 @@ impl<'a> Compiler<'a> {
             })
         })
     }
+}
 
-    fn model_key(&self, source: &StanSource) -> String {
-        let mut hasher = Sha256::new();
-        hash_text(&mut hasher, &self.key(&BRIDGE.map(|(_, text)| text)));
+/// The recipe of models that a BridgeStan folder compiled.
+pub(super) const BRIDGESTAN: &str = "BridgeStan";
+
+/// Folders of the cache.
+pub(super) const KINDS: [&str; 4] = ["toolchains", "headers", "bridge", "models"];
+
+/// A hash of all that entries of this kind are made with, except the program and the C++ compiler. No path is in it, so
+/// that a cache may be copied, and no compiler, so that compiled models serve where there is none.
+pub(super) fn recipe(kind: &str) -> String {
+    if kind == "toolchains" {
+        return wheel::ID.to_string();
+    }
+    let mut hasher = Sha256::new();
+    hash_text(&mut hasher, kind);
+    hash_text(&mut hasher, wheel::ID);
+    hash_text(&mut hasher, &FLAGS.join(" "));
+    if kind != "bridge" {
         hash_text(&mut hasher, MODEL_BASE_CRTP);
-        source.hash_into(&mut hasher);
-        short_hex(hasher)
     }
-
-    /// A hash of `parts` and of what every compilation depends on.
-    fn key(&self, parts: &[&str]) -> String {
-        let toolchain = match &self.toolchain {
-            Toolchain::BridgeStan(folder) => {
-                let makefile = fs::read_to_string(folder.join("Makefile")).unwrap_or_default();
-                format!("{}\n{makefile}", folder.display())
-            }
-            Toolchain::Wheel(wheel) => format!("{}\n{}", wheel::ID, wheel.root().display()),
-        };
-        let mut hasher = Sha256::new();
-        hash_text(&mut hasher, &toolchain);
-        hash_text(&mut hasher, &self.cxx.version);
-        hash_text(&mut hasher, &FLAGS.join(" "));
-        for part in parts {
-            hash_text(&mut hasher, part);
+    if kind != "headers" {
+        for (_, text) in BRIDGE {
+            hash_text(&mut hasher, text);
         }
-        short_hex(hasher)
     }
+    short_hex(hasher)
+}
+
+/// The key of what is of use to one compiler only.
+fn key_with(cxx: &Cxx, recipe: &str) -> String {
+    let mut hasher = Sha256::new();
+    hash_text(&mut hasher, recipe);
+    hash_text(&mut hasher, &cxx.version);
+    short_hex(hasher)
 }
 
 /// What Stan's ODE and algebra solvers need.

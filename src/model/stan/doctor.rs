@@ -13,29 +13,39 @@ pub struct Check {
 }
 
 /// Tries every part in the order in which a fit needs it. What needs a failed part is left out.
-pub fn doctor(bridgestan: Option<&Path>, jobs: usize, observer: &dyn BuildObserver) -> Vec<Check> {
+///
+/// `load` loads a compiled model, in a process of its own where the caller can start one, as a library that is no good can
+/// end the process.
+pub fn doctor(
+    bridgestan: Option<&Path>,
+    jobs: usize,
+    observer: &dyn BuildObserver,
+    load: &dyn Fn(&Path) -> Result<(), String>,
+) -> Vec<Check> {
     let mut checks = Vec::new();
     let mut note = |what, outcome: Result<String, String>| {
         let passed = outcome.is_ok();
         checks.push(Check { what, outcome });
         passed
     };
-    let compiler = note(
+    let compiler = Cxx::find().map(|cxx| cxx.version);
+    note(
         "C++ compiler",
-        Cxx::find().map(|cxx| cxx.version).map_err(tell),
+        compiler.map_err(|error| format!("{}; models that are compiled need none", tell(error))),
     );
     if bridgestan.is_none() {
         note("python3 with pip", pip());
     }
-    let cache = Cache::locate().and_then(|cache| cache.check_writable().map(|()| cache));
-    let cache = match cache {
+    let cache = match Cache::locate() {
         Ok(cache) => cache,
         Err(error) => {
             note("cache folder", Err(tell(error)));
             return checks;
         }
     };
-    note("cache folder", Ok(cache.root().display().to_string()));
+    if !note("cache folder", cache.check_access()) {
+        return checks;
+    }
     let toolchain = match Toolchain::find_or_fetch(bridgestan, &cache, observer) {
         Ok(toolchain) => toolchain,
         Err(error) => {
@@ -56,12 +66,10 @@ pub fn doctor(bridgestan: Option<&Path>, jobs: usize, observer: &dyn BuildObserv
             }),
         );
     }
-    if compiler {
-        note(
-            "test compile",
-            test_compile(toolchain, cache, observer, jobs),
-        );
-    }
+    note(
+        "test compile",
+        test_compile(toolchain, cache, observer, jobs, load),
+    );
     checks
 }
 
@@ -70,12 +78,12 @@ fn test_compile(
     cache: Cache,
     observer: &dyn BuildObserver,
     jobs: usize,
+    load: &dyn Fn(&Path) -> Result<(), String>,
 ) -> Result<String, String> {
     let source = shipped_model("linear").expect("linear is shipped").source();
-    let compiler = Compiler::new(toolchain, cache, observer, jobs).map_err(tell)?;
+    let compiler = Compiler::new(toolchain, cache, observer, jobs);
     let compiled = compiler.compile(&source).map_err(tell)?;
-    bridgestan::open_library(&compiled.library)
-        .map_err(|error| format!("the compiled model does not load: {error}"))?;
+    load(&compiled.library)?;
     Ok(match compiled.took {
         Some(took) => format!("linear.stan compiled in {:.1} s", took.as_secs_f64()),
         None => "linear.stan was compiled before, and loads".to_string(),
@@ -85,8 +93,8 @@ fn test_compile(
 fn pip() -> Result<String, String> {
     let remedy = "install Python 3 with pip (Debian: python3-pip); it downloads Stan once";
     let output = Command::new("python3")
-        .args(["-m", "pip", "--version"])
-        // `-m` runs what lies in the working directory, which must not be the user's.
+        // Neither the working directory nor PYTHONPATH decides what is run as pip.
+        .args(["-I", "-m", "pip", "--version"])
         .current_dir("/")
         .output()
         .map_err(|_| remedy.to_string())?;

@@ -16,6 +16,18 @@ pub enum StanError {
         #[source]
         source: io::Error,
     },
+    #[error(
+        "the cache {} has no undamaged {what} and cannot be written to; have its owner run `unshuffle compile`, or set UNSHUFFLE_CACHE to a folder you may write to",
+        root.display()
+    )]
+    ReadOnlyCache {
+        root: PathBuf,
+        what: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{}: {why}", path.display())]
+    Bundle { path: PathBuf, why: String },
     #[error("cannot write to {}, the folder for temporary files; set TMPDIR to a folder you may write to", path.display())]
     Temporary {
         path: PathBuf,
@@ -53,6 +65,12 @@ pub enum StanError {
     Platform { platform: String },
     #[error("{} is not a BridgeStan folder: it has no Makefile and src/; give the folder that BridgeStan was unpacked to", path.display())]
     NotBridgeStan { path: PathBuf },
+    #[error("{} {what}; {remedy}", path.display())]
+    BridgeStanLacks {
+        path: PathBuf,
+        what: String,
+        remedy: &'static str,
+    },
     #[error("cannot read the Stan file {}", path.display())]
     ReadSource {
         path: PathBuf,
@@ -83,7 +101,10 @@ pub enum StanError {
         log.display()
     )]
     Cpp { what: &'static str, log: PathBuf },
-    #[error("cannot load the compiled model {}", path.display())]
+    #[error(
+        "cannot load the compiled model {}; if it was compiled on another machine, delete its folder and fit again to compile it here",
+        path.display()
+    )]
     Load {
         path: PathBuf,
         #[source]
@@ -92,11 +113,12 @@ pub enum StanError {
 }
 
 impl StanError {
-    /// True when the user's Stan program is at fault, not the machine.
-    pub fn is_program_error(&self) -> bool {
+    /// True when a file of the user is at fault, not the machine.
+    pub fn is_users(&self) -> bool {
         matches!(
             self,
             StanError::Program { .. }
+                | StanError::Bundle { .. }
                 | StanError::ReadSource { .. }
                 | StanError::MissingInclude { .. }
         )

@@ -1,21 +1,27 @@
 //! Stan on this machine: the toolchain, the compile cache, and what is shipped inside the binary.
 
 pub mod adopt;
+mod bridgestan_folder;
+mod bundle;
 mod cache;
 mod compile;
 mod cxx;
 mod doctor;
 mod error;
+mod inventory;
+mod record;
 mod shipped;
 mod source;
 mod stanc;
 mod toolchain;
 mod wheel;
 
+pub use bundle::{Packed, Unpacked};
 pub use cache::Cache;
 pub use compile::{Compiled, Compiler};
 pub use doctor::{Check, doctor};
 pub use error::StanError;
+pub use inventory::{Cleaned, Entry, Soundness};
 pub use shipped::{ShippedModel, shipped_model, shipped_names, shipped_of};
 pub use source::StanSource;
 pub use stanc::ProgramInfo;

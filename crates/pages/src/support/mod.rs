@@ -19,5 +19,5 @@ pub fn root() -> PathBuf {
 pub fn compiler() -> anyhow::Result<Compiler<'static>> {
     let cache = Cache::locate()?;
     let toolchain = Toolchain::find_or_fetch(None, &cache, &SilentBuild)?;
-    Ok(Compiler::new(toolchain, cache, &SilentBuild, 2)?)
+    Ok(Compiler::new(toolchain, cache, &SilentBuild, 2))
 }

@@ -1,0 +1,130 @@
+//! `unshuffle cache`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::compile::source_of;
+use super::failure::Failure;
+use super::progress::BuildProgress;
+use crate::model::stan::{Cache, Compiler, Soundness, Toolchain};
+
+#[derive(Debug, Args)]
+pub(super) struct CacheArgs {
+    #[command(subcommand)]
+    command: CacheCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum CacheCommand {
+    /// List compiled models and the parts of Stan, with their sizes
+    List,
+    /// Remove what this version cannot use: damaged, outdated and unfinished entries, and logs of failed compilations
+    Clean {
+        /// Remove everything, also Stan itself
+        #[arg(long)]
+        all: bool,
+    },
+    /// Write compiled models and what their fits need to one file, for a machine without compiler and network
+    Pack {
+        /// The bundle to write, a .tar.gz file
+        #[arg(value_name = "BUNDLE")]
+        bundle: PathBuf,
+        /// Stan programs to compile and pack: paths of .stan files, or names of shipped models; by default all that are compiled
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Add the models of a bundle to the cache; fits run what it holds, so unpack only bundles that you trust
+    Unpack {
+        #[arg(value_name = "BUNDLE")]
+        bundle: PathBuf,
+    },
+}
+
+pub(super) fn cache(args: CacheArgs) -> Result<(), Failure> {
+    let cache = Cache::locate()?;
+    match args.command {
+        CacheCommand::List => list(&cache),
+        CacheCommand::Clean { all } => clean(&cache, all)?,
+        CacheCommand::Pack { bundle, files } => pack(&cache, bundle, &files)?,
+        CacheCommand::Unpack { bundle } => {
+            let unpacked = cache.unpack(&bundle, &BuildProgress::new())?;
+            say!(
+                "Unpacked to {}: {}",
+                cache.root().display(),
+                unpacked.models.join(", ")
+            );
+            if unpacked.num_known > 0 {
+                say!("{} of its entries were there already.", unpacked.num_known);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn list(cache: &Cache) {
+    let entries = cache.entries();
+    for entry in &entries {
+        let state = match entry.soundness {
+            Soundness::Sound => "",
+            Soundness::Damaged => " (damaged)",
+            Soundness::Outdated => " (of another version)",
+            Soundness::Unfinished => " (unfinished)",
+        };
+        say!(
+            "{:<10} {:>10}  {}{state}: {}",
+            entry.kind,
+            megabytes(entry.bytes),
+            entry.what,
+            entry.folder.display()
+        );
+    }
+    let total = entries.iter().map(|entry| entry.bytes).sum();
+    say!("Total: {} in {}", megabytes(total), cache.root().display());
+}
+
+fn clean(cache: &Cache, all: bool) -> Result<(), Failure> {
+    let cleaned = cache.clean(all)?;
+    say!(
+        "Removed {} entries, {}, from {}",
+        cleaned.num_entries,
+        megabytes(cleaned.bytes),
+        cache.root().display()
+    );
+    if cleaned.num_in_use > 0 {
+        say!(
+            "Left {} that other processes are making.",
+            cleaned.num_in_use
+        );
+    }
+    Ok(())
+}
+
+fn pack(cache: &Cache, bundle: PathBuf, files: &[PathBuf]) -> Result<(), Failure> {
+    let observer = BuildProgress::new();
+    let jobs = super::default_threads();
+    let mut only = Vec::new();
+    if !files.is_empty() {
+        // Models that a BridgeStan folder compiles need that folder's libraries, so they are not packed.
+        let toolchain = Toolchain::find_or_fetch(None, cache, &observer)?;
+        let compiler = Compiler::new(toolchain, cache.clone(), &observer, jobs);
+        for file in files {
+            let compiled = compiler.compile(&source_of(file)?)?;
+            only.extend(compiled.library.parent().map(PathBuf::from));
+        }
+    }
+    let only = (!files.is_empty()).then_some(only.as_slice());
+    let packed = cache.pack(&bundle, only)?;
+    say!(
+        "Packed {} models, {}, into {}: {}",
+        packed.models.len(),
+        megabytes(packed.bytes),
+        bundle.display(),
+        packed.models.join(", ")
+    );
+    Ok(())
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}
