@@ -14,6 +14,7 @@ use crate::model::stan::{ProgramInfo, StanError};
 use crate::numerics::rng::DrawSeeds;
 use crate::sampler::chain::{DrawOutputs, LinkedDensity};
 use crate::sampler::hmc::{EvalError, LogDensity};
+use crate::text::full_sentence;
 
 /// The parameter that holds the weight of each row in the likelihood.
 pub(crate) const WEIGHT: &str = "weight";
@@ -67,7 +68,12 @@ impl StanModel {
             path: path.to_path_buf(),
             source,
         };
-        let mut library = bridgestan::open_library(path).map_err(failed)?;
+        let mut library = bridgestan::open_library(path).map_err(|source| {
+            if full_sentence(&source).contains("static TLS") {
+                return StanError::TooManyModels;
+            }
+            failed(source)
+        })?;
         // SAFETY: the callback never panics; it ignores write errors.
         unsafe { library.set_print_callback(print_to_stderr) }.map_err(failed)?;
         Ok(Arc::new(library))

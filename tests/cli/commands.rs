@@ -202,11 +202,15 @@ fn summary_of_something_else_ends_with_2() {
 
 #[test]
 fn a_toolchain_that_is_not_there_ends_with_3() {
-    let project = Project::new(&[]);
+    // A program that no cache has: compiled ones need no compiler.
+    let project = Project::new(&[("model.stan", json!("new.stan"))]);
+    let linear = include_str!("../../stan/linear.stan");
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos();
+    project.write("new.stan", &format!("{linear}// {now}\n"));
     for command in [
         &["fit", "config.json"][..],
         &["check", "config.json"],
-        &["compile", "linear"],
+        &["compile", "new.stan"],
     ] {
         let mut without = project.unshuffle(command);
         let (_, stderr) = ended_with(without.env("CXX", "/nonexistent/g++"), 3);

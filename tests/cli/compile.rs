@@ -96,16 +96,19 @@ fn an_edited_include_is_compiled_again_and_two_at_once_compile_it_once() {
     };
     let both = [start(), start()].map(|child| child.wait_with_output().unwrap());
     let mut num_compilations = 0;
+    let mut num_waits = 0;
     let mut libraries = Vec::new();
     for output in both {
         let [stdout, stderr] =
             [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
         assert!(output.status.success(), "{stderr}");
         num_compilations += stderr.matches("Compiling including.stan: done").count();
+        let waits = "Waiting for another process, which is making including.stan";
+        num_waits += stderr.matches(waits).count();
         libraries.push(library(&stdout));
     }
     let _remove = Remove(libraries[0].parent().unwrap().to_path_buf());
-    assert_eq!(num_compilations, 1);
+    assert_eq!((num_compilations, num_waits), (1, 1));
     assert_eq!(libraries[0], libraries[1]);
     assert_ne!(libraries[0], before);
     assert!(libraries[0].is_file());
@@ -114,10 +117,16 @@ fn an_edited_include_is_compiled_again_and_two_at_once_compile_it_once() {
     assert_eq!(library(&stdout), libraries[0]);
 }
 
+const VERSION: &str =
+    "#define BRIDGESTAN_MAJOR 2\n#define BRIDGESTAN_MINOR 9\n#define BRIDGESTAN_PATCH 0\n";
+
 /// A folder that looks like BridgeStan and "compiles" by copying `library`, leaving a note.
 fn fake_bridgestan(project: &Project, library: &Path) -> PathBuf {
     let folder = project.path("bridgestan-2.9.0");
-    fs::create_dir_all(folder.join("src")).unwrap();
+    project.write("bridgestan-2.9.0/src/version.hpp", VERSION);
+    for submodule in ["src/stan/version.hpp", "lib/stan_math/stan/math.hpp"] {
+        project.write(&format!("bridgestan-2.9.0/stan/{submodule}"), "");
+    }
     let rule = format!(
         "%_model.so: %.stan\n\tcp {} $@\n\techo $@ $(STAN_THREADS) >> made\n",
         library.display()
@@ -166,6 +175,40 @@ fn a_bridgestan_folder_compiles_by_its_own_makefile() {
     assert!(!cache.join("toolchains").exists(), "nothing was fetched");
     let (stdout, _) = run(&["doctor"], true);
     assert!(stdout.contains("BridgeStan in "), "{stdout}");
+
+    project.write("bridgestan-2.9.0/make/local", "CXXFLAGS += -g\n");
+    let (stdout, _) = run(&["compile", "linear"], true);
+    assert!(stdout.contains("linear.stan: compiled in"), "{stdout}");
+    assert_eq!(made().lines().count(), 2, "a changed folder is seen");
+}
+
+#[test]
+fn what_a_bridgestan_folder_lacks_is_said_before_make_runs() {
+    let project = Project::new(&[]);
+    let folder = fake_bridgestan(&project, Path::new("/nonexistent.so"));
+    let run = |path: Option<&str>| {
+        let mut command = project.unshuffle(&["compile", "linear"]);
+        command.env("UNSHUFFLE_CACHE", project.path("cache"));
+        command.env("BRIDGESTAN", &folder);
+        if let Some(path) = path {
+            command.env("PATH", path);
+        }
+        ended_with(&mut command, 3).1
+    };
+    let stderr = run(None);
+    assert!(stderr.contains("lacks bin/stanc"), "{stderr}");
+    let stderr = run(Some("/nonexistent"));
+    assert!(stderr.contains("`make`, which cannot be run"), "{stderr}");
+    fs::remove_file(folder.join("stan/lib/stan_math/stan/math.hpp")).unwrap();
+    let stderr = run(None);
+    assert!(stderr.contains("git submodule update --init"), "{stderr}");
+    let older = VERSION.replace("MINOR 9", "MINOR 7");
+    project.write("bridgestan-2.9.0/src/version.hpp", &older);
+    let stderr = run(None);
+    assert!(
+        stderr.contains("is BridgeStan 2.7.0, not 2.9.0"),
+        "{stderr}"
+    );
 }
 
 #[test]
@@ -182,6 +225,7 @@ fn an_empty_bridgestan_variable_is_none() {
 fn a_bridgestan_makefile_that_fails_ends_with_3_or_with_stancs_words() {
     let project = Project::new(&[]);
     let folder = fake_bridgestan(&project, Path::new("/nonexistent.so"));
+    project.write("bridgestan-2.9.0/bin/stanc", "");
     let args = [
         "compile",
         "linear",

@@ -6,6 +6,7 @@ mod common;
 mod adopt;
 mod assess;
 mod bad_inputs;
+mod cache;
 mod chains;
 mod commands;
 mod compare;

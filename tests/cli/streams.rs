@@ -202,10 +202,14 @@ fn predict_refuses_a_config_that_was_edited() {
 }
 
 #[test]
-fn no_file_of_the_current_folder_is_run_as_pip() {
+fn no_file_of_the_current_folder_or_of_pythonpath_is_run_as_pip() {
     let project = Project::new(&[]);
     project.write("pip/__init__.py", "");
-    project.write("pip/__main__.py", "open('ran', 'w')\n");
+    let ran = project.path("ran");
+    project.write("pip/__main__.py", &format!("open({ran:?}, 'w')\n"));
     project.run(&["doctor"], 0);
-    assert!(!project.path("ran").exists());
+    assert!(!ran.exists());
+    let mut doctor = project.unshuffle(&["doctor"]);
+    ended_with(doctor.env("PYTHONPATH", project.path("")), 0);
+    assert!(!ran.exists());
 }

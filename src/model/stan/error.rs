@@ -102,6 +102,10 @@ pub enum StanError {
     )]
     Cpp { what: &'static str, log: PathBuf },
     #[error(
+        "a process holds about 60 Stan programs at once; split the study, or set GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192 to make room"
+    )]
+    TooManyModels,
+    #[error(
         "cannot load the compiled model {}; if it was compiled on another machine, delete its folder and fit again to compile it here",
         path.display()
     )]
