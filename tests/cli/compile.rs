@@ -139,7 +139,13 @@ fn fake_bridgestan(project: &Project, library: &Path) -> PathBuf {
 fn a_bridgestan_folder_compiles_by_its_own_makefile() {
     let project = Project::new(&[]);
     let (stdout, _) = project.run(&["compile", "linear"], 0);
-    let folder = fake_bridgestan(&project, &library(&stdout));
+    let wheels = library(&stdout);
+    let folder = fake_bridgestan(&project, &wheels);
+    // A genuine library knows where its TBB is; this copy has left it behind.
+    let tbb = wheels
+        .parent()
+        .unwrap()
+        .join("../../toolchains/httpstan-4.13.0/httpstan/lib");
     let made = || fs::read_to_string(folder.join("made")).unwrap_or_default();
     let cache = project.path("cache");
     // The copied library finds TBB from where it lies; a real BridgeStan writes the full path.
@@ -149,7 +155,9 @@ fn a_bridgestan_folder_compiles_by_its_own_makefile() {
     std::os::unix::fs::symlink(shared_cache.join("toolchains"), cache.join("toolchains")).unwrap();
     let run = |args: &[&str], by_variable: bool| {
         let mut command = project.unshuffle(args);
-        command.env("UNSHUFFLE_CACHE", &cache);
+        command
+            .env("UNSHUFFLE_CACHE", &cache)
+            .env("LD_LIBRARY_PATH", &tbb);
         if by_variable {
             command.env("BRIDGESTAN", &folder);
         } else {

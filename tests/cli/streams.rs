@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Project, binary};
+use crate::common::{Project, binary, ended_with};
 use serde_json::{Value, json};
 
 /// Runs a line of sh in the project, with the program as `$U`; returns the exit code, stdout and stderr.

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::bridgestan_folder::{check, check_stanc, tree_hash};
 use super::cache::{Wanted, cache_error};
-use super::cxx::{Cxx, FLAGS, Run};
+use super::cxx::{Cxx, FLAGS, LINK_FLAGS, Run};
 use super::shipped::{BRIDGE, MODEL_BASE_CRTP};
 use super::source::hash_text;
 use super::wheel::{self, Wheel};
@@ -211,9 +211,7 @@ impl<'a> Compiler<'a> {
             .arg(bridge)
             .args(archives)
             .arg(lib.join("libtbb.so.2"))
-            // Relative to the model, so that the path of the cache may have a comma or a colon, which separate here.
-            .arg(format!("-Wl,-rpath,$ORIGIN/../../{}", Wheel::LIB_IN_CACHE))
-            .arg("-Wl,--gc-sections")
+            .args(LINK_FLAGS)
             .arg("-o")
             .arg(work.join("model.so"));
         run.command(&mut command)
@@ -303,6 +301,9 @@ pub(super) fn recipe(kind: &str) -> String {
     hash_text(&mut hasher, &FLAGS.join(" "));
     if kind != "bridge" {
         hash_text(&mut hasher, MODEL_BASE_CRTP);
+    }
+    if kind == "models" {
+        hash_text(&mut hasher, &LINK_FLAGS.join(" "));
     }
     if kind != "headers" {
         for (_, text) in BRIDGE {

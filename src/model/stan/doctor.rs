@@ -61,8 +61,9 @@ pub fn doctor(
         note(
             "headers",
             wheel.check_files().map_err(|missing| {
-                let root = wheel.root().display();
-                format!("{missing} is missing: delete {root} and run this again to fetch it anew")
+                format!(
+                    "{missing} is missing: `unshuffle compile` of a new program fetches it; models that are compiled need none"
+                )
             }),
         );
     }

@@ -22,9 +22,6 @@ pub struct Wheel {
 }
 
 impl Wheel {
-    /// The folder of the libraries inside the cache.
-    pub(super) const LIB_IN_CACHE: &str = "toolchains/httpstan-4.13.0/httpstan/lib";
-
     /// What fits of compiled models need, by path inside the wheel: all that a bundle has of it.
     pub(super) const FOR_FITS: &[&str] = &["httpstan/stanc", "httpstan/lib/libtbb.so.2"];
 
@@ -196,9 +193,11 @@ mod tests {
     #[test]
     fn the_libraries_are_where_models_look_for_them() {
         let wheel = Wheel {
-            root: Path::new("/cache/toolchains").join(ID),
+            root: Path::new("toolchains").join(ID),
         };
-        assert_eq!(wheel.lib(), Path::new("/cache").join(Wheel::LIB_IN_CACHE));
+        let lib = wheel.lib();
+        let flag = format!("-Wl,-rpath,$ORIGIN/../../{}", lib.display());
+        assert!(super::super::cxx::LINK_FLAGS.contains(&flag.as_str()));
     }
 
     #[test]
