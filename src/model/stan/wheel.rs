@@ -78,10 +78,6 @@ impl Wheel {
             None => Ok(self.include().display().to_string()),
         }
     }
-
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
 }
 
 fn fetch(work: &Path, observer: &dyn BuildObserver) -> Result<(), StanError> {
