@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use super::cxx::Cxx;
-use super::{BuildObserver, Cache, Compiler, Toolchain, shipped_model};
+use super::{BuildObserver, Cache, Compiler, StanError, Toolchain, shipped_model};
+use crate::text::full_sentence;
 
 /// One part and how it stands: what was found, or what to do.
 pub struct Check {
@@ -111,10 +112,6 @@ fn pip() -> Result<String, String> {
         .to_string())
 }
 
-/// The sentence and its cause.
-fn tell(error: super::StanError) -> String {
-    match std::error::Error::source(&error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
+fn tell(error: StanError) -> String {
+    full_sentence(&error)
 }

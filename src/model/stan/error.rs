@@ -42,7 +42,7 @@ pub enum StanError {
         source: io::Error,
     },
     #[error(
-        "pip could not fetch {package}: {detail}; check the network, or give an unpacked BridgeStan with --bridgestan DIR"
+        "pip could not fetch {package}: {detail}; check the network, unpack a bundle of another machine (`unshuffle cache unpack`), or give an unpacked BridgeStan with --bridgestan DIR"
     )]
     Download { package: String, detail: String },
     #[error(
