@@ -55,7 +55,7 @@ pub(super) fn cache(args: CacheArgs) -> Result<(), Failure> {
                 unpacked.models.join(", ")
             );
             if unpacked.num_known > 0 {
-                say!("{} of its entries were there already.", unpacked.num_known);
+                say!("Entries that were there already: {}", unpacked.num_known);
             }
         }
     }
@@ -86,14 +86,14 @@ fn list(cache: &Cache) {
 fn clean(cache: &Cache, all: bool) -> Result<(), Failure> {
     let cleaned = cache.clean(all)?;
     say!(
-        "Removed {} entries, {}, from {}",
+        "Entries removed from {}: {} ({})",
+        cache.root().display(),
         cleaned.num_entries,
-        megabytes(cleaned.bytes),
-        cache.root().display()
+        megabytes(cleaned.bytes)
     );
     if cleaned.num_in_use > 0 {
         say!(
-            "Left {} that other processes are making.",
+            "Entries left, as other processes are making them: {}",
             cleaned.num_in_use
         );
     }
@@ -116,10 +116,9 @@ fn pack(cache: &Cache, bundle: PathBuf, files: &[PathBuf]) -> Result<(), Failure
     let only = (!files.is_empty()).then_some(only.as_slice());
     let packed = cache.pack(&bundle, only)?;
     say!(
-        "Packed {} models, {}, into {}: {}",
-        packed.models.len(),
-        megabytes(packed.bytes),
+        "Packed into {} ({}): {}",
         bundle.display(),
+        megabytes(packed.bytes),
         packed.models.join(", ")
     );
     Ok(())
