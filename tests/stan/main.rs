@@ -1,9 +1,16 @@
-//! Shipped programs and programs of the user's own, through the compiled library.
+//! Shipped programs and programs of the user's own, through the compiled library: densities, gradients, row weights, and the
+//! same answer in any unit.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+#[path = "../posterior/study.rs"]
+mod study;
+
+mod feedback;
 mod models;
 mod pairs;
+mod row_mixture;
 mod shipped_densities;
 mod types;
+mod units;
