@@ -102,7 +102,7 @@ mod tests {
             ),
             (
                 format!("{header}huber,x,NA,2,3,4\n"),
-                "line 2 has no estimate",
+                "line 2, column estimate: `NA` is no number",
             ),
             (format!("{header}huber,x\n"), "baselines.csv: CSV error"),
         ] {
