@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test setup paper real browser parquet slurm bench lint clean
+.PHONY: demo test setup paper real browser parquet slurm bench lint clean reliability reliability-quick
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -88,6 +88,15 @@ $(PYARROW)/ok: scripts/parquet_requirements.txt
 slurm: setup
 	cargo build -p unshuffle
 	tests/slurm.sh target/debug/unshuffle
+
+# Breaks fits and studies on purpose and writes docs/reliability.md; an hour of it is the soak.
+reliability: setup
+	cargo build --release -p unshuffle
+	python3 scripts/reliability.py
+
+reliability-quick: setup
+	cargo build -p unshuffle
+	python3 scripts/reliability.py --quick --binary target/debug/unshuffle
 
 bench: setup
 	cargo bench -p unshuffle --bench permutation

@@ -261,16 +261,16 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(args.binary).resolve(), folder, 10 if args.quick else 1)
-        fit_config(bench, 8000)
+        fit_config(bench, 4000)
         parts = [killed_fits, full_disks, failing_writes, killed_studies, many_tasks, many_fits]
+        if not args.no_cargo and not args.quick:
+            parts.insert(0, inputs)
+        parts.append(lambda bench: soak(bench, args.soak or (0.5 if args.quick else 60)))
+        version = bench.run("--version").stdout.strip()
         for part in parts:
             part(bench)
-        soak(bench, args.soak or (0.5 if args.quick else 60))
-        if not args.no_cargo and not args.quick:
-            inputs(bench)
-        version = bench.run("--version").stdout.strip()
-    if not args.quick:
-        page(bench, version)
+            if not args.quick:
+                page(bench, version)
     print(f"Losses: {len(bench.losses)}. Panics: {bench.panics}.")
     sys.exit(1 if bench.losses or bench.panics else 0)
 

@@ -195,7 +195,13 @@ fn row_numbers_are_those_of_the_file_from_the_fit_to_the_report() {
     let data = with_dropped_rows(fit::read_data(&config).unwrap());
     let prepared = fit::prepare_with(config, data, &compiler()).unwrap();
     let stop = AtomicBool::new(false);
-    let fitted = prepared.sample(2, &stop, &Silent).unwrap();
+    let options = fit::FitOptions {
+        num_threads: 2,
+        compare: false,
+        existing: fit::Existing::Replace,
+        checkpoint_every: fit::CHECKPOINT_EVERY,
+    };
+    let fitted = prepared.fit(&options, &stop, &Silent).unwrap();
     let folder = project.path("out");
 
     let links = draws::read_links(&folder.join("links_1.csv")).unwrap();
