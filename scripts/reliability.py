@@ -139,7 +139,7 @@ def failing_writes(bench):
             bench.expect(done.returncode == 0, f"no way on after write {at}: {done.stderr}")
         bench.expect(text_of(bench.folder / "failing", FILES) == whole, f"write {at}")
         shutil.rmtree(below, ignore_errors=True)
-    result = f"{tried - silent} told and mended, {silent} did no harm (a checkpoint that the next one replaced, or a lock)"
+    result = f"{tried - silent} told with an exit code above 0 and mended by resuming or fitting again, {silent} without effect on the results"
     bench.tell("one write, rename or creation that fails", f"{tried} of the {total} calls of a fit, one at a time", result)
 
 

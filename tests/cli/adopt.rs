@@ -181,7 +181,7 @@ fn a_broken_program_is_told_in_the_words_of_stanc() {
     project.write("old.stan", old);
     let (_, stderr) = project.run(&["adopt", "old.stan", "--response", "y"], 2);
     assert!(
-        stderr.starts_with("error: old.stan is not a valid Stan program as it is: Syntax error in 'old.stan', line 1"),
+        stderr.contains("error: old.stan is not a valid Stan program as it is: Syntax error in 'old.stan', line 1"),
         "{stderr}"
     );
     assert!(stderr.contains("array[N] real y;"), "{stderr}");
