@@ -69,17 +69,21 @@ pub(crate) const MOST_WRONG: f64 = 0.6;
 /// From this weight on, the joint posterior agrees with the estimate that does not use the likelihood, and is more precise:
 /// what contradicts the likelihood has not bent the coefficients.
 const AGREES: f64 = 0.9;
-/// Without a rival explanation, a check of the links that fails at this level says that the rate found is not one of wrong
-/// links; the estimate for a known rate at that rate shares the mistake.
+/// A check that fails at this level may say that the rate found is not one of wrong links; the estimate for a known rate at
+/// that rate then shares the mistake, and that the two agree says nothing.
 const CLEAR_LEVEL: f64 = 0.01;
 
 fn fails_clearly(check: &Check) -> bool {
+    check.decides && check.p_value.is_some_and(|p| p <= CLEAR_LEVEL)
+}
+
+fn is_of_links(check: &Check) -> bool {
     let of_links = [
         Aspect::WrongByPredictors,
         Aspect::ResponsesOfWrong,
         Aspect::Effect,
     ];
-    of_links.contains(&check.name) && check.p_value.is_some_and(|p| p <= CLEAR_LEVEL)
+    of_links.contains(&check.name)
 }
 
 /// A share of wrong links above this is only stated where the file holds evidence for it.
@@ -131,8 +135,14 @@ impl FitToJudge<'_> {
         ingredients.rival = rival;
         checks.extend(self.facts(&ingredients, rival.as_ref()));
         ingredients.may_keep_joint = match &rival {
-            Some(rival) => rival.rate >= 0.5 * ingredients.rate.0,
-            None => !checks.iter().any(fails_clearly),
+            Some(rival) => {
+                let has_evidence = !checks
+                    .iter()
+                    .any(|check| check.name == Aspect::Evidence && check.has_failed());
+                let is_found = rival.rate >= 0.5 * ingredients.rate.0;
+                is_found && (has_evidence || !checks.iter().any(fails_clearly))
+            }
+            None => !checks.iter().any(|c| is_of_links(c) && fails_clearly(c)),
         };
         let first = checks
             .iter()
