@@ -245,8 +245,9 @@ def inputs(bench):
 
 
 def page(bench, version):
-    lines = ["# Reliability", "", "Written by `make reliability` (`scripts/reliability.py`): fits and studies are broken on purpose, resumed, and compared with runs that nobody broke.",
-             "Times in comments of the draws are not compared. `make test` also refuses some 290 bad inputs with their sentences (`tests/cli/bad_inputs.rs`) and reads some 12 000 damaged ones (`tests/house/fuzz.rs`).", "", "| what | how often | result |", "|---|---|---|"]
+    command = " ".join(["python3 scripts/reliability.py", *sys.argv[1:]])
+    lines = ["# Reliability", "", f"Written by `{command}` (`make reliability` runs it with an hour of soak): fits and studies are broken on purpose, resumed, and compared with runs that nobody broke.",
+             "Times in comments of the draws are not compared. `make test` also tries bad inputs (`tests/cli/bad_inputs.rs`) and damaged ones (`tests/house/fuzz.rs`).", "", "| what | how often | result |", "|---|---|---|"]
     lines += [f"| {what} | {tried} | {result} |" for what, tried, result in bench.rows]
     lines += ["", f"Losses: {len(bench.losses)}. Panics: {bench.panics}. {version}.", ""]
     (ROOT / "docs" / "reliability.md").write_text("\n".join(lines))

@@ -13,7 +13,6 @@ use unshuffle::config;
 use unshuffle::fit::prepare;
 use unshuffle::numerics::mean;
 use unshuffle::posterior::diagnostics::mcse_mean;
-use unshuffle::posterior::draws::ChainDraws;
 use unshuffle::sampler::links::{LinkFacts, LinkSpace, Permutation, Prior, PriorKind, RatePrior};
 
 /// The 1 - 0.74e-6 quantile of the normal distribution.
@@ -183,17 +182,6 @@ impl fmt::Display for Test {
 }
 
 impl Draws {
-    fn column(&self, name: &str) -> Vec<Vec<f64>> {
-        let column = |chain: &ChainDraws| chain.column(name).unwrap().to_vec();
-        self.chains.iter().map(column).collect()
-    }
-
-    fn indicator(&self, event: impl Fn(&[usize]) -> bool) -> Vec<Vec<f64>> {
-        let holds = |pi: &Vec<usize>| f64::from(u8::from(event(pi)));
-        let chains = self.links.iter();
-        chains.map(|pi| pi.iter().map(holds).collect()).collect()
-    }
-
     fn tests(&self, exact: &Enumeration) -> Vec<Test> {
         let mut tests = vec![
             test("E beta", exact.slope, self.column("beta.1")),

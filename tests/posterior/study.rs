@@ -65,6 +65,21 @@ pub struct Draws {
     pub links: Vec<Vec<Vec<usize>>>,
 }
 
+impl Draws {
+    /// By chain.
+    pub fn column(&self, name: &str) -> Vec<Vec<f64>> {
+        let column = |chain: &ChainDraws| chain.column(name).unwrap().to_vec();
+        self.chains.iter().map(column).collect()
+    }
+
+    /// By chain and draw, 1 where the links are so.
+    pub fn indicator(&self, event: impl Fn(&[usize]) -> bool) -> Vec<Vec<f64>> {
+        let holds = |pi: &Vec<usize>| f64::from(u8::from(event(pi)));
+        let chains = self.links.iter();
+        chains.map(|pi| pi.iter().map(holds).collect()).collect()
+    }
+}
+
 /// Samples a fit and reads its files.
 pub fn sampled(prepared: &Prepared) -> Draws {
     let stop = AtomicBool::new(false);

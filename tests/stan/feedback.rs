@@ -15,7 +15,6 @@ use unshuffle::model::ThetaGivenPi;
 use unshuffle::model::stan::shipped_names;
 use unshuffle::numerics::mean;
 use unshuffle::posterior::diagnostics::mcse_mean;
-use unshuffle::posterior::draws::ChainDraws;
 use unshuffle::sampler::hmc::LogDensity;
 
 /// The 1 - 1.65e-6 quantile of the normal distribution.
@@ -75,17 +74,6 @@ fn moved_set(pi: &[usize]) -> usize {
 }
 
 impl Draws {
-    fn column(&self, name: &str) -> Vec<Vec<f64>> {
-        let column = |chain: &ChainDraws| chain.column(name).unwrap().to_vec();
-        self.chains.iter().map(column).collect()
-    }
-
-    fn indicator(&self, event: impl Fn(&[usize]) -> bool) -> Vec<Vec<f64>> {
-        let holds = |pi: &Vec<usize>| f64::from(u8::from(event(pi)));
-        let chains = self.links.iter();
-        chains.map(|pi| pi.iter().map(holds).collect()).collect()
-    }
-
     /// The largest z of all comparisons, with what was compared.
     fn worst(&self, exact: &Posterior) -> (f64, String) {
         let mut tests = vec![score("E beta", exact.beta, self.column("beta.1"))];
