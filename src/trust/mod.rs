@@ -69,22 +69,8 @@ pub(crate) const MOST_WRONG: f64 = 0.6;
 /// From this weight on, the joint posterior agrees with the estimate that does not use the likelihood, and is more precise:
 /// what contradicts the likelihood has not bent the coefficients.
 const AGREES: f64 = 0.9;
-/// A check that fails at this level may say that the rate found is not one of wrong links; the estimate for a known rate at
-/// that rate then shares the mistake, and that the two agree says nothing.
+/// A check that fails at this level may say that the rate found is not one of wrong links.
 const CLEAR_LEVEL: f64 = 0.01;
-
-fn fails_clearly(check: &Check) -> bool {
-    check.decides && check.p_value.is_some_and(|p| p <= CLEAR_LEVEL)
-}
-
-fn is_of_links(check: &Check) -> bool {
-    let of_links = [
-        Aspect::WrongByPredictors,
-        Aspect::ResponsesOfWrong,
-        Aspect::Effect,
-    ];
-    of_links.contains(&check.name)
-}
 
 /// A share of wrong links above this is only stated where the file holds evidence for it.
 const NEEDS_EVIDENCE: f64 = 0.05;
@@ -92,6 +78,26 @@ const NEEDS_EVIDENCE: f64 = 0.05;
 const LEAST_EVIDENCE: f64 = 10.0;
 /// R-hat above this: the chains have not found the same answer.
 const DISAGREEING: f64 = 1.1;
+
+/// Whether the rate found may be one of wrong links. Otherwise the estimate for a known rate at that rate shares the mistake,
+/// and that the joint posterior agrees with it says nothing.
+fn may_keep_joint(checks: &[Check], rival: Option<Rival>, rate: f64) -> bool {
+    let clearly_failed = || {
+        let deciding = checks.iter().filter(|check| check.decides);
+        deciding.filter(|check| check.p_value.is_some_and(|p| p <= CLEAR_LEVEL))
+    };
+    let Some(rival) = rival else {
+        let of_links = [
+            Aspect::WrongByPredictors,
+            Aspect::ResponsesOfWrong,
+            Aspect::Effect,
+        ];
+        return !clearly_failed().any(|check| of_links.contains(&check.name));
+    };
+    let lacks_evidence = |check: &Check| check.name == Aspect::Evidence && check.has_failed();
+    let is_contradicted = checks.iter().any(lacks_evidence) && clearly_failed().next().is_some();
+    rival.rate >= 0.5 * rate && !is_contradicted
+}
 
 /// The outcome of all checks.
 pub struct Judgement {
@@ -134,16 +140,7 @@ impl FitToJudge<'_> {
         let rival = self.rival();
         ingredients.rival = rival;
         checks.extend(self.facts(&ingredients, rival.as_ref()));
-        ingredients.may_keep_joint = match &rival {
-            Some(rival) => {
-                let has_evidence = !checks
-                    .iter()
-                    .any(|check| check.name == Aspect::Evidence && check.has_failed());
-                let is_found = rival.rate >= 0.5 * ingredients.rate.0;
-                is_found && (has_evidence || !checks.iter().any(fails_clearly))
-            }
-            None => !checks.iter().any(|c| is_of_links(c) && fails_clearly(c)),
-        };
+        ingredients.may_keep_joint = may_keep_joint(&checks, rival, ingredients.rate.0);
         let first = checks
             .iter()
             .find(|check| check.decides && check.has_failed());
@@ -362,4 +359,35 @@ pub(crate) fn is_of_mean(config: &Config) -> bool {
     config
         .known_family()
         .is_some_and(|family| family.facts().has_mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agreement_counts_only_where_the_rate_may_be_one_of_wrong_links() {
+        let p = |name, p| Check::from_p_value(name, Some(p));
+        let evidence = |passed| Check::of_fact(Aspect::Evidence, passed, String::new());
+        let rival = |rate| {
+            Some(Rival {
+                evidence: 0.0,
+                rate,
+            })
+        };
+        let spread = [p(Aspect::Spread, 0.005), evidence(true)];
+        assert!(may_keep_joint(&spread, rival(0.1), 0.2));
+        assert!(!may_keep_joint(&spread, rival(0.09), 0.2));
+        let both = [p(Aspect::Spread, 0.005), evidence(false)];
+        assert!(!may_keep_joint(&both, rival(0.2), 0.2));
+        // Not clearly, or of what does not decide.
+        let doubtful = [
+            p(Aspect::Spread, 0.02),
+            p(Aspect::Curvature, 0.001),
+            evidence(false),
+        ];
+        assert!(may_keep_joint(&doubtful, rival(0.2), 0.2));
+        assert!(may_keep_joint(&[p(Aspect::Spread, 0.001)], None, 0.2));
+        assert!(!may_keep_joint(&[p(Aspect::Effect, 0.001)], None, 0.2));
+    }
 }

@@ -273,3 +273,14 @@ fn saved_fits_and_their_reports() {
         report.map(|_| ()).map_err(|error| error.to_string())
     });
 }
+
+#[test]
+fn what_a_finished_fit_found_of_itself_cannot_be_lost() {
+    for name in ["trust.json", "diagnostics.json"] {
+        let folder = saved_fit();
+        Posterior::read(folder.path()).unwrap();
+        fs::remove_file(folder.path().join(name)).unwrap();
+        let message = Posterior::read(folder.path()).err().unwrap().to_string();
+        assert!(message.contains(&format!("{name} is gone")), "{message}");
+    }
+}
