@@ -32,7 +32,6 @@ use crate::sampler::chain::{ChainError, Observer};
 pub use chains::ChainStand;
 use output::Output;
 pub use output::{Existing, check_output};
-pub(crate) use predictive::{draw_responses, drawn_family};
 pub use prepare::{Prepared, Program, prepare, prepare_with, read_data, stan_source};
 pub use request::Fit;
 pub use resume::Found;

@@ -116,6 +116,7 @@ impl Posterior {
             num_blocks: Some(4),
             num_safe: Some(2),
             num_candidate_pairs: Some(16),
+            spread: None,
             priors: None,
         });
         self

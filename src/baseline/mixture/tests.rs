@@ -112,3 +112,20 @@ fn rows_that_are_all_right_put_the_rate_on_its_boundary() {
     let errors: Vec<f64> = naive.standard_error.iter().map(|e| e * factor).collect();
     close(&fit.standard_error, &errors, 1e-10);
 }
+
+/// Responses that are rounded to a few values, with a weak slope: a level plane through one value would have no error at all.
+#[test]
+fn rounded_responses_are_no_plane_without_errors() {
+    let mut rng = crate::numerics::rng::stream(5, 1);
+    let normal = |rng: &mut _| -> f64 { rand::Rng::sample(rng, rand_distr::StandardNormal) };
+    let x = Array2::from_shape_fn(
+        (300, 2),
+        |(_, k)| if k == 0 { 1.0 } else { normal(&mut rng) },
+    );
+    let y: Vec<f64> = (0..300)
+        .map(|row| (0.2 * x[[row, 1]] + normal(&mut rng)).round())
+        .collect();
+    let fit = fit(x.view(), &y);
+    assert!(fit.mismatch_rate.unwrap() < 0.8, "{:?}", fit.mismatch_rate);
+    assert!(fit.sigma > 0.1, "{}", fit.sigma);
+}
