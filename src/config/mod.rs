@@ -25,6 +25,6 @@ pub use init::{Init, read_init};
 pub use load::{load, parse, schema};
 pub(crate) use load::{load_value, typed};
 pub use raw::Sampler;
-pub use resolved::{Config, Model, ModelSource, Permutation};
+pub use resolved::{Config, Model, ModelSource};
 pub use response::Response;
 pub use temperature::{Alpha, Temperature};

@@ -23,8 +23,11 @@ use crate::text::{nearest, quoted_list};
 
 /// A model with its data, ready to sample.
 pub struct Prepared {
+    /// What to fit, with every default.
     pub config: Config,
+    /// The rows as linked.
     pub data: Dataset,
+    /// The Stan program with these data.
     pub model: StanModel,
     /// None where HMC moves in theta itself.
     pub coordinates: Option<Standardised>,
@@ -34,6 +37,7 @@ pub struct Prepared {
     pub prior: Prior,
     /// The text of the Stan program.
     pub program: String,
+    /// The toolchain that compiled it.
     pub toolchain: String,
     /// None for data that came from no file.
     pub data_sha256: Option<String>,
@@ -107,6 +111,7 @@ pub struct Program {
 }
 
 impl Program {
+    /// Checks and compiles the program of a config.
     pub fn compile(model: &config::Model, compiler: &Compiler) -> Result<Program, FitError> {
         let source = stan_source(&model.stan)?;
         let info = compiler.info(&source)?;

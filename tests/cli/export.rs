@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{Project, column};
-use unshuffle::baseline::least_squares;
-use unshuffle::config::Data;
-use unshuffle::data;
+use unshuffle::internals::baseline::least_squares;
+use unshuffle::internals::config::Data;
+use unshuffle::internals::data;
 
 const NUM_SETS: usize = 20;
 
