@@ -14,7 +14,7 @@ pub mod baseline {
 }
 
 pub mod config {
-    pub use crate::config::{Config, Data, Sampler, load, parse, schema};
+    pub use crate::config::{Config, Data, DataSource, Sampler, load, of_arrays, parse, schema};
 }
 
 pub mod data {

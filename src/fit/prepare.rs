@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::FitError;
 use super::initial::initial_values;
-use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind, read_init};
+use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind};
 use crate::data::{self, DataError, Dataset, files_sha256, link_space, stan_json};
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
@@ -175,11 +175,8 @@ impl Program {
     }
 
     /// Builds the model, and checks that both steps mean the same likelihood.
-    pub fn with_data(&self, mut config: Config, data: Dataset) -> Result<Prepared, FitError> {
+    pub fn with_data(&self, config: Config, data: Dataset) -> Result<Prepared, FitError> {
         check_response(&config, &data)?;
-        if let Init::File(file) = &config.sampler.init {
-            config.sampler.init = Init::Values(read_init(file)?);
-        }
         self.check_init(&config.sampler.init)?;
         let shape = ResponseShape {
             rows: data.num_rows(),

@@ -71,7 +71,7 @@ fn a_formula_goes_into_the_config_and_its_response_moves() {
     );
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/data/engel.csv");
     let right = config::Data {
-        file: Some(from),
+        source: config::DataSource::File { file: from },
         ..config.data
     };
     let right = data::read(&right).unwrap();

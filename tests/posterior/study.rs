@@ -29,10 +29,9 @@ pub struct Study {
 
 impl Study {
     /// `settings` is a config without `data`, whose place the data of each fit take.
-    pub fn new(mut settings: Value) -> Study {
-        settings["data"] = json!({"file": "in_memory.csv", "response": "y", "predictors": ["x1"]});
+    pub fn new(settings: Value) -> Study {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("study.json");
-        let config = config::parse(&settings.to_string(), &here, &[]);
+        let config = config::of_arrays(&settings, &here);
         let config = config.unwrap_or_else(|error| panic!("{error}"));
         let program = Program::compile(&config.model, &compiler()).unwrap();
         Study { config, program }

@@ -69,10 +69,7 @@ impl Method {
 }
 
 fn parsed(settings: &Value) -> anyhow::Result<config::Config> {
-    let mut settings = settings.clone();
-    settings["data"] = json!({"file": "simulated.csv", "response": "y", "predictors": ["x1"]});
-    let here = root().join("families.json");
-    Ok(config::parse(&settings.to_string(), &here, &[])?)
+    Ok(config::of_arrays(settings, &root().join("families.json"))?)
 }
 
 fn estimates(fitted: &Posterior, count: usize) -> Vec<f64> {

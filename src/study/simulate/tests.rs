@@ -233,7 +233,7 @@ fn a_mislinked_file_differs_only_in_the_places_of_its_responses() {
     std::fs::write(&file, csv).unwrap();
     let right = data::read(&source.data).unwrap();
     let wrong = data::read(&config::Data {
-        file: Some(file),
+        source: config::DataSource::File { file },
         ..source.data.clone()
     })
     .unwrap();

@@ -200,7 +200,6 @@ fn fit(method: &Method, data: Dataset, wrong: u64, compiler: &Compiler) -> anyho
     let folder = tempfile::tempdir()?;
     let mut settings: Value = json!({
         "model": {"stan": method.model},
-        "data": {"file": "in_memory.csv", "response": "y", "predictors": ["x"]},
         // Flat: what each fact buys is seen best where the prior itself knows nothing.
         "permutation": {"prior": {"name": "beta_binomial", "a": 1, "b": 1, "no_error": 0}},
         "sampler": {"warmup": 1000, "draws": 1000},
@@ -211,7 +210,7 @@ fn fit(method: &Method, data: Dataset, wrong: u64, compiler: &Compiler) -> anyho
         settings["permutation"]["prior"]["audit"] = audit;
     }
     let here = folder.path().join("config.json");
-    let config = config::parse(&settings.to_string(), &here, &[])?;
+    let config = config::of_arrays(&settings, &here)?;
     let num_rows = data.num_rows() as f64;
     let num_coefficients = data.x.ncols();
     let program = Program::compile(&config.model, compiler)?;
