@@ -38,6 +38,7 @@ pub use resume::Found;
 
 /// Why a fit could not be made; its text is one sentence that names file, field and fix.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the sentence of a variant names its fields")]
 pub enum FitError {
     /// The config cannot be read, or asks for what cannot be.
     #[error(transparent)]

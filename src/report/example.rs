@@ -122,6 +122,7 @@ impl Posterior {
         self
     }
 
+    /// With a posterior predictive check.
     pub fn with_predictive(mut self) -> Posterior {
         let grid = grid(-3.0, 3.0, 120);
         let normal: Vec<f64> = grid.iter().map(|x| (-0.5 * x * x).exp() / 2.5).collect();

@@ -11,7 +11,6 @@ mod rival;
 use ndarray::Array2;
 
 pub use crate::posterior::{Aspect, Check, Coefficient, Method, Trust};
-pub use check::LEVEL;
 
 use crate::baseline::KnownRate;
 use crate::config::{Config, Family, ResponseKind};

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::{Project, compiler};
 use serde_json::json;
-use unshuffle::after::predict::Prediction;
+use unshuffle::internals::after::predict::Prediction;
 
 const NEW: &str = "x\n-1\n0.5\n3\n";
 
