@@ -25,6 +25,10 @@ pub(crate) const MISMATCH_RATE: &str = "mismatch_rate";
 
 /// How this program's own estimates are called among the methods.
 pub const UNSHUFFLE: &str = "unshuffle";
+/// The same where a check of the model failed: the joint posterior is then only one of the answers...
+pub(crate) const JOINT: &str = "joint";
+/// ...and this is the one to use.
+pub(crate) const RECOMMENDED: &str = "recommended";
 /// How the truth of simulated data is called among the methods.
 pub(crate) const TRUTH: &str = "truth";
 
