@@ -117,6 +117,18 @@ pub fn baselines(data: &Dataset, methods: &[Baseline]) -> Vec<Estimate> {
     estimates
 }
 
+/// The text of a file; None where it is not there.
+fn text_of(path: &Path) -> Result<Option<String>, CompareError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(CompareError::Read {
+            path: path.to_path_buf(),
+            source,
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use ndarray::array;
