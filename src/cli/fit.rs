@@ -202,7 +202,7 @@ impl ResultArgs {
 
 /// Says when there is nothing to go on with, or nothing left to do.
 fn has_more_to_do(prepared: &Prepared) -> Result<bool, Failure> {
-    let output = tidy(&prepared.config.output);
+    let output = tidy(prepared.work_folder()?.path());
     let found = prepared.found()?;
     match found {
         Found::Nothing => {

@@ -26,6 +26,7 @@ impl Prepared {
         stop: &AtomicBool,
         observer: &dyn Observer,
     ) -> Result<Posterior, FitError> {
+        self.check_room()?;
         let mut output = Output::open(self, Existing::Replace)?;
         let sampled = self.sample_into(&output.work, num_threads, None, stop, observer);
         let sampled = sampled.and_then(|mut posterior| {
@@ -188,6 +189,7 @@ impl Prepared {
             stan: Some(self.model.stan_version()),
             toolchain: Some(self.toolchain.clone()),
             data_sha256: self.data_sha256.clone(),
+            settings_sha256: Some(self.config.settings_sha256()),
         }
     }
 

@@ -65,6 +65,13 @@ impl Folder {
         self.path.join(name)
     }
 
+    /// The folder in which a fit is made that is to replace the one in this folder.
+    pub fn beside(&self) -> Folder {
+        let mut name = self.path.as_os_str().to_os_string();
+        name.push(".new");
+        Folder::new(name)
+    }
+
     /// The draws of one chain; chains count from 1.
     pub fn draws(&self, chain: usize) -> PathBuf {
         self.path.join(format!("draws_{chain}.csv"))

@@ -129,12 +129,32 @@ fn check_says_ready_only_where_a_fit_can_write() {
         "{stdout}"
     );
     assert!(!project.path("other").exists());
-    let endless = ["check", "config.json", "--set", "sampler.draws=1000000000"];
-    let (_, stderr) = project.run(&endless, 0);
-    assert!(
-        stderr.contains("GB of disk; lower sampler.draws"),
-        "{stderr}"
-    );
+    // More than any machine has.
+    let endless = "sampler={\"draws\":1000000000,\"chains\":10000}";
+    for command in [
+        vec!["check", "config.json"],
+        vec!["fit", "config.json"],
+        vec!["fit", "plan", "config.json"],
+    ] {
+        let more = ["--set", endless, "--set", "output=other/place"];
+        let (_, stderr) = project.run(&[command, more.to_vec()].concat(), 2);
+        let mut lines = stderr.lines();
+        let warning = lines.next().unwrap();
+        assert!(
+            warning.contains("GB of disk; lower sampler.draws"),
+            "{stderr}"
+        );
+        let error = lines.next().unwrap();
+        assert!(
+            error.starts_with("error: the draws take at least "),
+            "{stderr}"
+        );
+        assert!(
+            error.contains(" GB are free: lower sampler.draws"),
+            "{stderr}"
+        );
+        assert!(!project.path("other").exists());
+    }
 }
 
 #[test]
