@@ -70,8 +70,8 @@ impl Needs {
             match free {
                 Some(free) if need > free => {
                     return Err(FitError::TooLarge {
-                        need: gigabytes(need),
-                        free: gigabytes(free),
+                        need: words(need),
+                        free: words(free),
                         place: place.to_string(),
                     });
                 }
@@ -96,11 +96,15 @@ impl Room {
     }
 }
 
-fn gigabytes(bytes: f64) -> String {
-    let gigabytes = bytes / 1e9;
-    match gigabytes < 10.0 {
-        true => format!("{gigabytes:.1} GB"),
-        false => format!("{gigabytes:.0} GB"),
+/// A size with two or three digits.
+fn words(bytes: f64) -> String {
+    let (size, unit) = match bytes < 1e9 {
+        true => (bytes / 1e6, "MB"),
+        false => (bytes / 1e9, "GB"),
+    };
+    match size < 10.0 {
+        true => format!("{size:.1} {unit}"),
+        false => format!("{size:.0} {unit}"),
     }
 }
 
@@ -187,6 +191,8 @@ mod tests {
         );
         let memory = refusal((1e9, 640e9), (Some(2e9), Some(64e9))).unwrap();
         assert!(memory.contains("at least 640 GB in memory, where 64 GB are free"));
+        let small = refusal((8.8e6, 1e6), (Some(2.1e6), Some(64e9))).unwrap();
+        assert!(small.contains("at least 8.8 MB on the disk of out/wages, where 2.1 MB are free"));
         assert_eq!(refusal((1e9, 1e9), (Some(1e9), Some(1e9))), None);
         assert_eq!(refusal((1e18, 1e18), (None, None)), None);
     }

@@ -13,10 +13,14 @@ const FILES: [&str; 4] = ["draws_1.csv", "draws_2.csv", "links_1.csv", "links_2.
 
 /// Two chains with links, long enough to be killed at several places.
 fn project() -> Project {
+    project_with(20_001)
+}
+
+fn project_with(num_draws: usize) -> Project {
     Project::new(&[
         ("permutation.update.name", json!("active_set")),
         ("sampler.warmup", json!(1500)),
-        ("sampler.draws", json!(20_001)),
+        ("sampler.draws", json!(num_draws)),
         ("sampler.thin", json!(2)),
     ])
 }
@@ -376,7 +380,7 @@ fn assert_of_one_length(project: &Project, folder: &str) -> usize {
 
 #[test]
 fn chains_of_an_interrupted_fit_have_one_length_and_lose_no_draw() {
-    let project = project();
+    let project = project_with(8001);
     project.run(&arguments("output=whole", &[]), 0);
     let mut num_files = 0;
     for (folder, name) in [("int", "-INT"), ("term", "-TERM"), ("hup", "-HUP")] {
