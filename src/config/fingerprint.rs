@@ -32,7 +32,6 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::config;
 
     #[test]

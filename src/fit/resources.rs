@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use super::{FitError, Prepared};
+use crate::config::Update;
 use crate::posterior::Folder;
 use crate::posterior::draws::{Checkpoint, is_log_lik};
 use crate::sampler::chain::{LINK_COLUMNS, SAMPLER_COLUMNS};
@@ -45,10 +46,14 @@ impl Prepared {
         const SHORTEST: usize = 2;
         /// A continuous quantity is written with all its digits, 17 as a rule.
         const CONTINUOUS: usize = 12;
-        /// The log density, the acceptance, the step size and the energy.
-        const CONTINUOUS_COLUMNS: usize = 4;
+        /// The log density, the step size and the energy.
+        const CONTINUOUS_COLUMNS: usize = 3;
         let outputs = self.model.output_names();
-        let own = SAMPLER_COLUMNS.len() + LINK_COLUMNS.len();
+        let of_links = match self.config.permutation.update {
+            Update::None => 0,
+            _ => LINK_COLUMNS.len(),
+        };
+        let own = SAMPLER_COLUMNS.len() + of_links;
         let num_columns = own + outputs.len();
         let num_continuous = CONTINUOUS_COLUMNS + self.model.dim();
         let row = SHORTEST * num_columns + (CONTINUOUS - SHORTEST) * num_continuous;
