@@ -20,8 +20,10 @@ cell_text <- function(column) {
 
 # The fewest digits of 15 and 17 that give the same number again.
 number_text <- function(numbers) {
-  text <- sprintf("%.15g", numbers)
-  inexact <- which(as.numeric(text) != numbers)
+  text <- character(length(numbers))
+  known <- !is.na(numbers)
+  text[known] <- sprintf("%.15g", numbers[known])
+  inexact <- which(known)[as.numeric(text[known]) != numbers[known]]
   text[inexact] <- sprintf("%.17g", numbers[inexact])
   text
 }
