@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test setup paper real browser parquet slurm bench lint clean reliability reliability-quick
+.PHONY: demo test setup paper real browser parquet slurm r bench lint clean reliability reliability-quick
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -88,6 +88,11 @@ $(PYARROW)/ok: scripts/parquet_requirements.txt
 slurm: setup
 	cargo build -p unshuffle
 	tests/slurm.sh target/debug/unshuffle
+
+# The R package by R CMD check, and the R code of the documentation; needs R and the packages of scripts/r_packages.txt.
+r: setup
+	cargo build -p unshuffle
+	scripts/check_r target/debug/unshuffle
 
 # Breaks fits and studies on purpose and writes docs/reliability.md; an hour of it is the soak.
 reliability: setup
