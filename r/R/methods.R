@@ -33,7 +33,9 @@ confint.unshuffle <- function(object, parm, level = 0.9, method = "recommended",
   } else if (is_of_draws(object, method)) {
     interval <- t(apply(coefficient_draws(object), 2, stats::quantile, probs = probs, names = FALSE))
   } else {
-    fail(sprintf("the %s coefficients come from %s, whose interval is saved for level = 0.9 alone", method, source_of(object, method)))
+    fail(sprintf(
+      "the %s coefficients come from %s, whose interval is saved for level = 0.9 alone", method, source_of(object, method)
+    ))
   }
   dimnames(interval) <- list(estimates$name, paste(format(100 * probs, trim = TRUE, digits = 3), "%"))
   if (missing(parm)) interval else interval[parm, , drop = FALSE]
@@ -43,7 +45,7 @@ vcov.unshuffle <- function(object, method = "recommended", ...) {
   estimates_by(object, method)
   if (!is_of_draws(object, method)) {
     fail(sprintf(
-      "the %s coefficients come from %s, whose covariances are not saved; vcov(fit, method = \"joint\") has those of the joint posterior",
+      "the %s coefficients come from %s, whose covariances are not saved; method = \"joint\" has those of the joint posterior",
       method, source_of(object, method)
     ))
   }

@@ -74,7 +74,8 @@ test_that("fits of the command line have completed sets too, also of two files",
   write.csv(survey, file.path(folder, "survey.csv"), row.names = FALSE)
   write.table(register, file.path(folder, "register.csv"), row.names = FALSE, sep = ";")
   config <- '{"model": {"stan": "linear"},
-    "data": {"left": "survey.csv", "right": "register.csv", "links": "person", "response": "log_food", "predictors": ["log_income"]},
+    "data": {"left": "survey.csv", "right": "register.csv", "links": "person",
+             "response": "log_food", "predictors": ["log_income"]},
     "sampler": {"chains": 2, "warmup": 300, "draws": 300, "seed": 5}, "output": "out"}'
   writeLines(config, file.path(folder, "two.json"))
   quietly(unshuffle:::run_unshuffle(c("fit", file.path(folder, "two.json"), "--quiet")))
