@@ -51,7 +51,7 @@ exported <- function(fit, m, also, seed) {
   files <- file.path(folder, sprintf("completed_%d.csv", seq_len(m)))
   moving <- moving_columns(fit, also)
   lapply(files, function(path) {
-    frame <- utils::read.csv(path, check.names = FALSE, sep = separator(path))
+    frame <- utils::read.csv(path, check.names = FALSE, encoding = "UTF-8", sep = separator(path))
     last <- ncol(frame) - 1:0
     list(frame = frame[-last], row = frame[[last[1]]], linked_to = frame[[last[2]]], moving = moving)
   })
@@ -103,7 +103,7 @@ response_columns <- function(data) {
 }
 
 header <- function(path) {
-  names(utils::read.csv(path, check.names = FALSE, sep = separator(path), nrows = 1))
+  names(utils::read.csv(path, check.names = FALSE, encoding = "UTF-8", sep = separator(path), nrows = 1))
 }
 
 # Of comma, semicolon and tab, the one that the first line has most of.

@@ -38,16 +38,18 @@ read_chain <- function(path) {
 
 # The program's names of the coefficients, under the user's names of them.
 coefficient_columns <- function(fit) {
+  own <- as.character(fit$estimates$name[fit$estimates$method == method_of_draws(fit)])
   predictors <- fit$columns$predictor_names
   responses <- fit$columns$response_names
   columns <- paste0("beta.", seq_along(predictors))
+  names <- predictors
   if (!is.null(responses)) {
     columns <- paste0(columns, ".", rep(seq_along(responses), each = length(predictors)))
+    names <- paste0(rep(responses, each = length(predictors)), ": ", predictors)
   }
-  names <- estimates_by(fit, "joint")$name
   # A program without one `beta` for each predictor has estimates under its own names.
-  if (length(columns) != length(names) || !all(columns %in% fit$posterior$name)) {
-    columns <- names
+  if (!all(columns %in% fit$posterior$name)) {
+    columns <- names <- own
   }
   stats::setNames(columns, names)
 }

@@ -35,7 +35,7 @@ fit_folder <- function(folder) {
 }
 
 read_table <- function(path) {
-  if (file.exists(path)) utils::read.csv(path, check.names = FALSE) else NULL
+  if (file.exists(path)) utils::read.csv(path, check.names = FALSE, encoding = "UTF-8") else NULL
 }
 
 # What the program says of the fit, in its own words: the first paragraph of its summary.

@@ -9,15 +9,25 @@ SOURCES <- c(
 # The lines of one method in coefficients.csv.
 estimates_by <- function(fit, method) {
   methods <- unique(fit$estimates$method)
+  if (is.null(methods)) {
+    fail(sprintf(
+      "the fit in %s is not finished, so it has no coefficients; unshuffle(..., resume = TRUE) goes on with it", fit$folder
+    ))
+  }
   if (!method %in% methods) {
     fail(sprintf("method is \"%s\", but the fit has %s", method, paste0("\"", methods, "\"", collapse = ", ")))
   }
   fit$estimates[fit$estimates$method == method, ]
 }
 
-# Whether the estimates of this method are means of the draws.
+# The method whose estimates are means of the draws: a fit that keeps every link has no other posterior.
+method_of_draws <- function(fit) {
+  if (identical(fit$config$permutation$update$name, "none")) "as_linked" else "joint"
+}
+
 is_of_draws <- function(fit, method) {
-  method == "joint" || (method == "recommended" && fit$trust$source == "joint")
+  own <- method_of_draws(fit)
+  method == own || (method == "recommended" && identical(fit$trust$source, own))
 }
 
 coef.unshuffle <- function(object, method = "recommended", ...) {
@@ -45,8 +55,8 @@ vcov.unshuffle <- function(object, method = "recommended", ...) {
   estimates_by(object, method)
   if (!is_of_draws(object, method)) {
     fail(sprintf(
-      "the %s coefficients come from %s, whose covariances are not saved; method = \"joint\" has those of the joint posterior",
-      method, source_of(object, method)
+      "the %s coefficients come from %s, whose covariances are not saved; method = \"%s\" has those of the draws",
+      method, source_of(object, method), method_of_draws(object)
     ))
   }
   stats::var(coefficient_draws(object))
@@ -54,6 +64,9 @@ vcov.unshuffle <- function(object, method = "recommended", ...) {
 
 source_of <- function(fit, method) {
   source <- if (method == "recommended") fit$trust$source else method
+  if (is.null(source)) {
+    return("a source that is not known, as trust.json is missing")
+  }
   if (source %in% names(SOURCES)) SOURCES[[source]] else source
 }
 
@@ -64,8 +77,10 @@ nobs.unshuffle <- function(object, ...) object$columns$num_rows
 print.unshuffle <- function(x, digits = 4, ...) {
   print_heading(x)
   print_verdict(x)
-  cat("\nRecommended coefficients, from ", source_of(x, "recommended"), ", with 90 % intervals:\n", sep = "")
-  print(coefficient_table(x, "recommended"), digits = digits)
+  if (!is.null(x$estimates)) {
+    cat("\nRecommended coefficients, from ", source_of(x, "recommended"), ", with 90 % intervals:\n", sep = "")
+    print(coefficient_table(x, "recommended"), digits = digits)
+  }
   cat("\nResults: ", x$folder, "\n", sep = "")
   invisible(x)
 }

@@ -20,7 +20,7 @@ glance.unshuffle <- function(x, ...) {
     model = x$config$model$stan,
     nobs = nobs.unshuffle(x),
     trusted = trusted,
-    source = x$trust$source,
+    source = if (is.null(x$trust$source)) NA_character_ else x$trust$source,
     mismatch.rate = of_links("mismatch_rate"),
     n.moved = of_links("n_moved"),
     max.rhat = max(x$posterior$R_hat, na.rm = TRUE),

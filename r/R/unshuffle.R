@@ -52,7 +52,14 @@ new_folder <- function(folder) {
 
 # A program of the user's own is a path, which is relative to R's working folder.
 model_path <- function(model) {
-  if (grepl("\\.stan$", model)) normalizePath(model, mustWork = FALSE) else model
+  if (grepl("\\.stan$", model)) existing(model, "Stan program") else model
+}
+
+existing <- function(path, what) {
+  if (!file.exists(path)) {
+    fail(sprintf("cannot find the %s %s in %s", what, path, getwd()))
+  }
+  normalizePath(path)
 }
 
 # Writes the data and says in the config where they are and what they mean.
@@ -80,7 +87,7 @@ candidates_path <- function(candidates, input) {
   if (is.data.frame(candidates)) {
     keep_file(input, "candidates", function(path) write_data(candidates, path))
   } else if (is.character(candidates)) {
-    normalizePath(candidates, mustWork = FALSE)
+    existing(candidates, "file of candidates")
   }
 }
 

@@ -50,6 +50,7 @@ test_that("mistakes in arguments are told with the fix", {
   expect_error(quick(log_food ~ log_income, engel, response = "y"), "model and of data", class = "unshuffle_error")
   expect_error(quick(log_food ~ log_income, engel, audit = 7), "c\\(checked, wrong\\)", class = "unshuffle_error")
   expect_error(quick(log_food ~ log_income, as.list(engel)), "data frame", class = "unshuffle_error")
+  expect_error(quick(log_food ~ log_income, engel, model = "none.stan"), "cannot find the Stan program none.stan")
   expect_error(load_unshuffle(tempdir()), "not the folder of a fit", class = "unshuffle_error")
   expect_error(coef(engel_fit(), method = "median"), "\"as_linked\"", class = "unshuffle_error")
 })

@@ -28,6 +28,21 @@ test_that("coefficients that are not the joint posterior's have no covariances a
   expect_error(vcov(engel_fit(), method = "huber"), "huber", class = "unshuffle_error")
 })
 
+test_that("a fit that keeps every link has the posterior of the links as given", {
+  fit <- quietly(quick(log_food ~ log_income, engel, update = list(name = "none")))
+  expect_equal(coef(fit), colMeans(unshuffle:::coefficient_draws(fit)), tolerance = 1e-10)
+  expect_equal(sqrt(diag(vcov(fit))), summary(fit)$coefficients[, "sd"], tolerance = 1e-10)
+  expect_error(completed(fit), "nothing to relink", class = "unshuffle_error")
+})
+
+test_that("a fit that was not finished has a sentence instead of coefficients", {
+  fit <- engel_fit()
+  fit$estimates <- NULL
+  expect_output(print(fit), "Regression after record linkage")
+  expect_error(coef(fit), "is not finished", class = "unshuffle_error")
+  expect_true("log_income" %in% posterior::variables(posterior::as_draws(fit)))
+})
+
 test_that("print and summary show the verdict, the recommended coefficients and the checks", {
   fit <- engel_fit()
   printed <- capture.output(print(fit))
@@ -100,6 +115,6 @@ test_that("indices of the program's other parameters are written as posterior wr
   names <- unshuffle:::variable_names(fit, c("beta.2", "L.1.2", "theta.3", "sigma2"))
   expect_equal(names, c("log_income", "L[1,2]", "theta[3]", "sigma2"))
   # A predictor called as another parameter keeps the two apart.
-  fit$estimates$name[fit$estimates$name == "log_income"] <- "sigma2"
+  fit$columns$predictor_names[2] <- "sigma2"
   expect_equal(unshuffle:::variable_names(fit, c("beta.2", "sigma2")), c("beta[2]", "sigma2"))
 })
