@@ -1,6 +1,6 @@
 # The program `unshuffle`: where it is, how it is run, and its sentences as R conditions.
 
-#' Path of the program, or an error that says how to give it.
+# Path of the program, or an error that says how to give it.
 unshuffle_binary <- function() {
   given <- c(
     "the option unshuffle.binary" = getOption("unshuffle.binary", ""),

@@ -1,6 +1,6 @@
 # Completed data sets for multiple imputation: each one has the links of one draw.
 
-#' Data sets with every response beside the predictors it belongs to, as an imputationList of mitools.
+# Data sets with every response beside the predictors it belongs to, as an imputationList of mitools.
 completed <- function(fit, m = 20, also = NULL, seed = 1) {
   sets <- exported(fit, m, also, seed)
   structure(
@@ -9,14 +9,14 @@ completed <- function(fit, m = 20, also = NULL, seed = 1) {
   )
 }
 
-#' The same data sets as a mids of mice.
+# The same data sets as a mids of mice.
 as_mids <- function(fit, m = 20, also = NULL, seed = 1) {
   if (!requireNamespace("mice", quietly = TRUE)) {
     fail("as_mids() needs the package mice")
   }
   sets <- exported(fit, m, also, seed)
   frames <- lapply(sets, relinked, data = fit$data)
-  observed <- with_gaps(as_linked(sets[[1]], fit, also), frames)
+  observed <- with_gaps(as_linked(sets[[1]], fit), frames)
   long <- do.call(rbind, c(list(observed), frames))
   long$.imp <- rep(0:m, each = nrow(observed))
   long$.id <- rep(seq_len(nrow(observed)), m + 1)
@@ -68,7 +68,7 @@ relinked <- function(set, data) {
 }
 
 # The data as they were linked before the fit.
-as_linked <- function(set, fit, also) {
+as_linked <- function(set, fit) {
   if (!is.null(fit$data)) {
     return(fit$data[set$linked_to, , drop = FALSE])
   }

@@ -1,6 +1,6 @@
 # A finished fit from its folder.
 
-#' Reads the folder of a fit, also of one that was made by the command line or by Python.
+# Reads the folder of a fit, also of one that was made by the command line or by Python.
 load_unshuffle <- function(folder) {
   folder <- fit_folder(folder)
   file <- function(name) file.path(folder, name)

@@ -1,6 +1,6 @@
 # The report of a fit.
 
-#' Path of report.html, which is opened in a browser.
+# Path of report.html, which is opened in a browser.
 unshuffle_report <- function(fit, open = interactive()) {
   check_folder(fit)
   path <- file.path(fit$folder, "report.html")

@@ -1,6 +1,6 @@
 # `unshuffle()`: a fit of a formula and a data frame.
 
-#' Regression after record linkage: samples the coefficients and the links.
+# Regression after record linkage: samples the coefficients and the links.
 unshuffle <- function(formula, data, block = NULL, safe = NULL, audit = NULL, model = "linear", ...,
                       threads = NULL, folder = NULL, force = FALSE, resume = FALSE, quiet = !interactive()) {
   call <- match.call()
@@ -14,19 +14,12 @@ unshuffle <- function(formula, data, block = NULL, safe = NULL, audit = NULL, mo
   # Two folders, as a fit never writes beside its own data.
   input <- new_folder(file.path(folder, "input"))
   output <- file.path(dirname(input), "output")
-
-  config <- list(model = list(stan = model_path(model)), data = list(block = block, safe = safe))
+  config <- list(model = model_section(model), data = list(block = block, safe = safe), output = output)
   config <- place_entries(config, list(...))
   if (!is.null(audit)) {
     config <- with_audit(config, audit)
   }
-  data <- as.data.frame(data)
-  config <- with_data(config, formula, data, input)
-  if (is.null(config$name)) {
-    # The title of the report.
-    config$name <- formula_text(formula)
-  }
-  config$output <- output
+  config <- with_data(config, formula, as.data.frame(data), input)
   path <- file.path(input, "fit.json")
   write_config(drop_null(config), path)
 
@@ -51,8 +44,12 @@ new_folder <- function(folder) {
 }
 
 # A program of the user's own is a path, which is relative to R's working folder.
-model_path <- function(model) {
-  if (grepl("\\.stan$", model)) existing(model, "Stan program") else model
+model_section <- function(model) {
+  section <- if (is.list(model)) model else list(stan = model)
+  if (grepl("\\.stan$", section$stan)) {
+    section$stan <- existing(section$stan, "Stan program")
+  }
+  section
 }
 
 existing <- function(path, what) {
@@ -65,16 +62,20 @@ existing <- function(path, what) {
 # Writes the data and says in the config where they are and what they mean.
 with_data <- function(config, formula, data, input) {
   facts <- config$data
-  formula <- with_categories(without_dot(formula, data, not_predictors(facts)), data)
-  response <- all.vars(formula[[2]])
+  marked <- with_categories(without_dot(formula, data, not_predictors(facts)), data)
+  response <- all.vars(marked[[2]])
   zero_one <- Filter(function(name) is.logical(data[[name]]), intersect(response, names(data)))
   facts$file <- keep_file(input, "data", function(path) write_data(data, path, zero_one))
   # The data frame itself keeps what a CSV file does not, such as the order of levels.
   saveRDS(data, sub("csv$", "rds", facts$file))
-  facts$formula <- formula_text(formula)
-  facts$reference <- utils::modifyList(first_levels(formula, data), as.list(facts$reference))
+  facts$formula <- formula_text(marked)
+  facts$reference <- utils::modifyList(first_levels(marked, data), as.list(facts$reference))
   facts$candidates <- candidates_path(facts$candidates, input)
   config$data <- facts
+  # The title of the report.
+  if (is.null(config$name)) {
+    config$name <- formula_text(formula)
+  }
   config
 }
 

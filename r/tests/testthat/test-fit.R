@@ -60,6 +60,13 @@ test_that("a refit that fails leaves the earlier fit and its data as they were",
   expect_length(completed(loaded, m = 2)$imputations, 2)
 })
 
+test_that("a model may be a list with entries for its Stan program", {
+  model <- list(stan = "quantile", family = list(name = "asymmetric_laplace", tau = 0.25))
+  fit <- quietly(quick(log_food ~ log_income, engel, model = model))
+  expect_equal(fit$config$model$family$tau, 0.25)
+  expect_gt(mean(fit$rows$response > fit$rows$fitted), 0.6)
+})
+
 test_that("what is known of the links reaches the config", {
   known <- transform(engel, region = rep(1:5, 47), checked = household <= 20)
   candidates <- data.frame(row = c(1, 2), partner = c(6, 7))
