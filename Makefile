@@ -1,16 +1,31 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test setup paper real browser parquet slurm r bench lint clean reliability reliability-quick
+.PHONY: demo test program setup environments paper real browser slurm r bench lint clean reliability reliability-quick
 .DEFAULT_GOAL := demo
 
 VENV := target/python
+PYARROW := target/parquet_python
+BROWSER := target/browser
+
+# `make test FEATURES=parquet` also tests `unshuffle export --parquet`, whose files pyarrow reads.
+FEATURES ?=
+CARGO_TEST := cargo test $(FEATURES:%=--features %)
 
 demo: setup
 	cargo build --release -p unshuffle
 	target/release/unshuffle fit configs/quickstart.json --force --truth configs/data/engel_truth.json
 
 # cargo's own tests, the Python readers included: they find their environment in target/python.
-test: setup $(VENV)/ok
-	cargo test
+test: setup $(VENV)/ok $(if $(FEATURES),$(PYARROW)/ok)
+	$(CARGO_TEST)
+
+# The program as `make test` builds it: `cargo build` would build it again, with other features of its dependencies.
+PROGRAM := target/debug/unshuffle
+
+program: setup
+	$(CARGO_TEST) --no-run
+
+# The Python of all tests.
+environments: $(VENV)/ok $(PYARROW)/ok $(BROWSER)/ok
 
 setup:
 	@scripts/setup
@@ -56,13 +71,11 @@ $(REAL)/ok: scripts/real_requirements.txt
 	touch $@
 
 # The reports of the shipped configs in a real browser; screenshots are left in target/reports.
-BROWSER := target/browser
 REPORTS := quickstart quantile student_t mean_shift
 
-browser: setup $(BROWSER)/ok
-	cargo build -p unshuffle
+browser: program $(BROWSER)/ok
 	set -e; for name in $(REPORTS); do \
-	  target/debug/unshuffle fit configs/$$name.json --force --quiet --compare --set output=$(CURDIR)/target/reports/$$name; \
+	  $(PROGRAM) fit configs/$$name.json --force --quiet --compare --set output=$(CURDIR)/target/reports/$$name; \
 	done
 	$(BROWSER)/bin/python tests/browser/check_reports.py target/reports/screenshots $(REPORTS:%=target/reports/%/report.html)
 
@@ -71,37 +84,26 @@ $(BROWSER)/ok: tests/browser/requirements.txt
 	$(BROWSER)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
-# `unshuffle export --parquet`, which is built with a feature only; pyarrow reads what it writes.
-PYARROW := target/parquet_python
-# Nothing here takes long to run, but much would take long to optimise.
-UNOPTIMISED := --config 'profile.dev.package.unshuffle.opt-level=0' --config 'profile.dev.package.parquet.opt-level=0'
-
-parquet: setup $(PYARROW)/ok
-	cargo test -p unshuffle --features parquet --test cli $(UNOPTIMISED) export
-
 $(PYARROW)/ok: scripts/parquet_requirements.txt
 	python3 -m venv $(PYARROW)
 	$(PYARROW)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 # Studies and the chains of a fit through a real Slurm on this machine; needs root.
-slurm: setup
-	cargo build -p unshuffle
-	tests/slurm.sh target/debug/unshuffle
+slurm: program
+	tests/slurm.sh $(PROGRAM)
 
 # The R package by R CMD check, and the R code of the documentation; needs R and the packages of scripts/r_packages.txt.
-r: setup
-	cargo build -p unshuffle
-	scripts/check_r target/debug/unshuffle
+r: program
+	scripts/check_r $(PROGRAM)
 
 # Breaks fits and studies on purpose and writes docs/reliability.md; an hour of it is the soak.
 reliability: setup
 	cargo build --release -p unshuffle
 	python3 scripts/reliability.py
 
-reliability-quick: setup
-	cargo build -p unshuffle
-	python3 scripts/reliability.py --quick --binary target/debug/unshuffle
+reliability-quick: program
+	python3 scripts/reliability.py --quick --binary $(PROGRAM)
 
 bench: setup
 	cargo bench -p unshuffle --bench permutation

@@ -4,10 +4,10 @@ use divan::Bencher;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
-use unshuffle::sampler::links::{
-    ActiveSet, Checkerboard, FamilyLogLik, LinkFacts, LinkKernel, LinkSpace, ModeSearch, Normal,
-    Permutation, Prior, PriorKind, RatePrior, Restart,
+use unshuffle::internals::sampler::links::{
+    Checkerboard, FamilyLogLik, LinkKernel, ModeSearch, Normal, PriorKind, Restart,
 };
+use unshuffle::links::{ActiveSet, LinkFacts, LinkSpace, Permutation, Prior, RatePrior};
 
 fn main() {
     divan::main();

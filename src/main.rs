@@ -1,5 +1,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    unshuffle::cli::main()
+    unshuffle::main()
 }

@@ -32,7 +32,7 @@ use crate::numerics::qr::{Qr, dot};
 use crate::sampler::links::LinkSpace;
 
 use average::Average;
-pub use rates::{one_rate, rates_of_draws};
+pub use rates::one_rate;
 
 /// The contrasts within a group are attenuated by a, and never by less than this.
 const LEAST_ATTENUATION: f64 = 0.1;
@@ -79,6 +79,7 @@ pub struct AtRate {
 
 impl KnownRate {
     /// Any row may have been exchanged with any other.
+    #[cfg(test)]
     pub fn free(num_rows: usize) -> KnownRate {
         KnownRate::within(&LinkSpace::free(num_rows))
     }

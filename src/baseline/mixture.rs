@@ -20,6 +20,10 @@ use crate::numerics::{mean, sd};
 /// above this part of the spread of y: far below the errors of any real data.
 const LEAST_SIGMA: f64 = 1e-6;
 
+/// A maximum with a smaller share of right rows is degenerate: rounded responses let a plane through a few of their values
+/// rise above every other explanation.
+const LEAST_RIGHT: f64 = 0.2;
+
 /// Random fits through as many rows as coefficients; those with the smallest median residual are starts.
 const NUM_SUBSETS: usize = 200;
 const NUM_SUBSET_STARTS: usize = 2;
@@ -139,7 +143,7 @@ impl<'a> Mixture<'a> {
         // As many rows as coefficients can always be fitted perfectly: that means something only where most others are too.
         let num_right = (1.0 - point.rho) * num_rows - dim;
         let collapsed = point.sigma <= self.least_sigma && num_right <= 0.5 * (num_rows - dim);
-        (num_right > 0.0 && !collapsed).then_some(point)
+        (num_right > LEAST_RIGHT * (num_rows - dim) && !collapsed).then_some(point)
     }
 
     /// None where too few rows are right to determine the coefficients.

@@ -10,9 +10,9 @@ mod quantile;
 
 use ndarray::ArrayView2;
 
-pub use generalised::{Generalised, generalised};
-pub use known_rate::{AtRate, KnownRate, KnownRateFit, one_rate, rates_of_draws};
-pub use least_squares::{LeastSquares, least_squares};
+pub use generalised::generalised;
+pub use known_rate::{KnownRate, KnownRateFit, one_rate};
+pub use least_squares::least_squares;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Baseline {

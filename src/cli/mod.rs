@@ -114,6 +114,7 @@ fn default_threads() -> usize {
         .unwrap_or(1)
 }
 
+/// The command line: parses the arguments, runs the command, and gives its exit code.
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -42,15 +42,19 @@ impl Check<'_> {
         value: impl Display,
         rule: &str,
     ) -> Result<(), ConfigError> {
-        if holds {
-            return Ok(());
+        match holds {
+            true => Ok(()),
+            false => Err(self.bad(path, value, rule)),
         }
-        Err(ConfigError::BadValue {
+    }
+
+    pub(super) fn bad(&self, path: &str, value: impl Display, rule: &str) -> ConfigError {
+        ConfigError::BadValue {
             file: self.file.display().to_string(),
             path: path.into(),
             value: without_many_zeros(value.to_string()),
             rule: rule.into(),
-        })
+        }
     }
 
     pub(super) fn text(&self, path: &str, text: &str) -> Result<(), ConfigError> {
@@ -343,12 +347,7 @@ impl Check<'_> {
                 quoted_list(&shipped)
             )
         };
-        Err(ConfigError::BadValue {
-            file: self.file.display().to_string(),
-            path: "model.stan".into(),
-            value: format!("\"{typed}\""),
-            rule,
-        })
+        Err(self.bad("model.stan", format!("\"{typed}\""), &rule))
     }
 
     /// `--force` replaces the output folder, so nothing that the fit reads may be in it.

@@ -16,57 +16,58 @@ use super::{ConfigError, Response};
 use crate::text::list;
 
 /// The linked data and the columns to use.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
     expecting = "an object such as {\"file\": \"wages.csv\", \"response\": \"log_wage\", \"predictors\": [\"educ\"]}"
 )]
-pub struct Data {
+#[schemars(rename = "Data")]
+pub(super) struct RawData {
     /// CSV file with a header line, relative to the config file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<PathBuf>,
+    #[serde(default)]
+    pub(super) file: Option<PathBuf>,
     /// Instead of `file`: the CSV file whose rows are fitted, each linked to one of `right`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub left: Option<PathBuf>,
+    #[serde(default)]
+    pub(super) left: Option<PathBuf>,
     /// Instead of `file`: the CSV file that the rows of `left` are linked to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub right: Option<PathBuf>,
+    #[serde(default)]
+    pub(super) right: Option<PathBuf>,
     /// With `left` and `right`: the column that both have and that links them, or {"left": ..., "right": ...}.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub links: Option<LinkColumns>,
+    #[serde(default)]
+    pub(super) links: Option<LinkColumns>,
     /// Instead of `response` and `predictors`: "log(wage) ~ education + gender*union"; several responses are
     /// "cbind(food, rent) ~ income".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub formula: Option<String>,
+    #[serde(default)]
+    pub(super) formula: Option<String>,
     /// Column of the response, or an expression such as "log(wage)"; a list of them for a program with
     /// `matrix[N, K] y`; left out with a formula.
-    #[serde(default, skip_serializing_if = "Response::is_absent")]
-    pub response: Response,
+    #[serde(default)]
+    pub(super) response: Response,
     /// Columns of the predictors, or terms such as "gender*union", in the order of the coefficients; empty with a
     /// formula.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     #[schemars(length(min = 1))]
-    pub predictors: Vec<String>,
+    pub(super) predictors: Vec<String>,
     /// Whether a column of ones comes first in X; `- 1` or `+ 0` in a formula removes it too.
     #[serde(default = "yes")]
-    pub intercept: bool,
+    pub(super) intercept: bool,
     /// Reference level of categorical columns, by column; by default the first level in sorted order.
     #[serde(default)]
-    pub reference: BTreeMap<String, String>,
+    pub(super) reference: BTreeMap<String, String>,
     /// What to do about rows with a missing value in a column that is used.
     #[serde(default)]
-    pub missing: Missing,
+    pub(super) missing: Missing,
     /// Column that names the rows in the results; row numbers are always given.
-    pub id: Option<String>,
+    pub(super) id: Option<String>,
     /// Column of groups: a row can only be relinked inside its group.
-    pub block: Option<String>,
+    pub(super) block: Option<String>,
     /// Column that marks rows whose link is known to be right (true/false, 1/0 or yes/no).
-    pub safe: Option<String>,
+    pub(super) safe: Option<String>,
     /// Column of the probability, known before the fit, that the row's link is right: above 0, at most 1.
-    pub match_probability: Option<String>,
+    pub(super) match_probability: Option<String>,
     /// CSV file of the places where a row may belong besides its own, relative to the config file: columns `row`,
     /// `partner` and, if you like, `weight`.
-    pub candidates: Option<PathBuf>,
+    pub(super) candidates: Option<PathBuf>,
 }
 
 fn yes() -> bool {
@@ -91,24 +92,57 @@ pub struct LinkColumns {
 }
 
 /// Where the rows come from.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum DataSource<'a> {
-    One(&'a Path),
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum DataSource {
+    /// One file of linked rows.
+    File { file: PathBuf },
+    /// Two files: each row of `left` is linked to one of `right`.
     Two {
-        left: &'a Path,
-        right: &'a Path,
-        links: &'a LinkColumns,
+        left: PathBuf,
+        right: PathBuf,
+        links: LinkColumns,
     },
+    /// Arrays of a program, which are in no file.
+    Arrays,
+}
+
+/// The linked data and the columns to use, checked; its files are absolute in a config.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Data {
+    #[serde(flatten)]
+    pub source: DataSource,
+    /// Instead of `response` and `predictors`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
+    #[serde(skip_serializing_if = "Response::is_absent")]
+    pub response: Response,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub predictors: Vec<String>,
+    pub intercept: bool,
+    pub reference: BTreeMap<String, String>,
+    pub missing: Missing,
+    pub id: Option<String>,
+    pub block: Option<String>,
+    pub safe: Option<String>,
+    pub match_probability: Option<String>,
+    pub candidates: Option<PathBuf>,
 }
 
 impl Data {
     /// One file, with an intercept.
     pub fn new(file: impl Into<PathBuf>, response: &str, predictors: Vec<String>) -> Data {
+        Data::of(DataSource::File { file: file.into() }, response, predictors)
+    }
+
+    /// Arrays, whose predictors have their names in the data set.
+    pub(super) fn arrays() -> Data {
+        Data::of(DataSource::Arrays, "y", Vec::new())
+    }
+
+    fn of(source: DataSource, response: &str, predictors: Vec<String>) -> Data {
         Data {
-            file: Some(file.into()),
-            left: None,
-            right: None,
-            links: None,
+            source,
             formula: None,
             response: response.into(),
             predictors,
@@ -123,42 +157,30 @@ impl Data {
         }
     }
 
-    /// Where the rows come from, in a config that was checked.
-    pub fn source(&self) -> DataSource<'_> {
-        match (&self.file, &self.left, &self.right, &self.links) {
-            (Some(file), ..) => DataSource::One(file),
-            (None, Some(left), Some(right), Some(links)) => DataSource::Two { left, right, links },
-            _ => panic!(
-                "the config was checked to have data.file, or data.left, data.right and data.links"
-            ),
-        }
-    }
-
     /// The files whose content the fit depends on.
     pub fn files(&self) -> Vec<&Path> {
-        [&self.file, &self.left, &self.right, &self.candidates]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect()
+        let mut files = self.row_files();
+        files.extend(self.candidates.as_deref());
+        files
     }
 
     /// The files that hold the rows.
     pub fn row_files(&self) -> Vec<&Path> {
-        match self.source() {
-            DataSource::One(file) => vec![file],
+        match &self.source {
+            DataSource::File { file } => vec![file],
             DataSource::Two { left, right, .. } => vec![left, right],
+            DataSource::Arrays => Vec::new(),
         }
     }
 
     /// The files of the rows, for people to read.
     pub fn label(&self) -> String {
         let files = self.row_files().into_iter();
-        list(
-            &files
-                .map(|file| file.display().to_string())
-                .collect::<Vec<_>>(),
-        )
+        let names: Vec<String> = files.map(|file| file.display().to_string()).collect();
+        match names.is_empty() {
+            true => "arrays".into(),
+            false => list(&names),
+        }
     }
 
     /// The response, or the responses, in the user's words.
@@ -188,20 +210,24 @@ impl Data {
         }
     }
 
-    pub(super) fn with_paths_in(mut self, folder: &Path) -> Data {
-        for path in [
-            &mut self.file,
-            &mut self.left,
-            &mut self.right,
-            &mut self.candidates,
-        ] {
-            *path = path.take().map(|path| folder.join(path));
+    /// Files relative to a folder become absolute.
+    pub(crate) fn in_folder(mut self, folder: &Path) -> Data {
+        let paths = match &mut self.source {
+            DataSource::File { file } => vec![file],
+            DataSource::Two { left, right, .. } => vec![left, right],
+            DataSource::Arrays => Vec::new(),
+        };
+        for path in paths.into_iter().chain(&mut self.candidates) {
+            *path = folder.join(&*path);
         }
         self
     }
+}
 
-    /// Exactly one way to name the files, and one to name the columns.
-    pub(super) fn check(&self, check: &Check) -> Result<(), ConfigError> {
+impl RawData {
+    /// Exactly one way to name the files, and one to name the columns. `is_saved` says that a fit wrote the config: without
+    /// a file it was one of arrays.
+    pub(super) fn resolve(self, check: &Check, is_saved: bool) -> Result<Data, ConfigError> {
         for (path, file) in [
             ("data.file", &self.file),
             ("data.left", &self.left),
@@ -212,39 +238,52 @@ impl Data {
                 check.text(path, &file.to_string_lossy())?;
             }
         }
-        self.check_files(check)?;
-        self.check_columns(check)
+        let source = self.source(check, is_saved)?;
+        if source != DataSource::Arrays {
+            self.check_columns(check)?;
+        }
+        Ok(Data {
+            source,
+            formula: self.formula,
+            response: self.response,
+            predictors: self.predictors,
+            intercept: self.intercept,
+            reference: self.reference,
+            missing: self.missing,
+            id: self.id,
+            block: self.block,
+            safe: self.safe,
+            match_probability: self.match_probability,
+            candidates: self.candidates,
+        })
     }
 
-    fn check_files(&self, check: &Check) -> Result<(), ConfigError> {
-        let two = [
-            ("left", self.left.is_some()),
-            ("right", self.right.is_some()),
-            ("links", self.links.is_some()),
-        ];
-        let missing = |(key, _): &(&str, bool)| missing(check, key);
-        match (&self.file, two.iter().any(|(_, given)| *given)) {
-            (Some(_), false) => Ok(()),
-            (None, false) => Err(missing(&("file", false))),
-            (None, true) => match two.iter().find(|(_, given)| !given) {
-                Some(absent) => Err(missing(absent)),
-                None => Ok(()),
-            },
-            (Some(file), true) => {
-                let given: Vec<String> = two
-                    .iter()
-                    .filter(|(_, given)| *given)
-                    .map(|(key, _)| format!("data.{key}"))
-                    .collect();
-                check.that(
-                    false,
-                    "data.file",
-                    format!("\"{}\"", file.display()),
-                    &format!(
-                        "the data are one file or two, so remove it or remove {}",
-                        list(&given)
-                    ),
-                )
+    fn source(&self, check: &Check, is_saved: bool) -> Result<DataSource, ConfigError> {
+        match (&self.file, &self.left, &self.right, &self.links) {
+            (Some(file), None, None, None) => Ok(DataSource::File { file: file.clone() }),
+            (None, Some(left), Some(right), Some(links)) => Ok(DataSource::Two {
+                left: left.clone(),
+                right: right.clone(),
+                links: links.clone(),
+            }),
+            (None, None, None, None) if is_saved => Ok(DataSource::Arrays),
+            (None, None, None, None) => Err(missing(check, "data.file")),
+            (None, None, ..) => Err(missing(check, "data.left")),
+            (None, _, None, _) => Err(missing(check, "data.right")),
+            (None, _, _, None) => Err(missing(check, "data.links")),
+            (Some(file), left, right, links) => {
+                let two = [
+                    ("data.left", left.is_some()),
+                    ("data.right", right.is_some()),
+                    ("data.links", links.is_some()),
+                ];
+                let given = two.into_iter().filter(|(_, given)| *given);
+                let keys: Vec<String> = given.map(|(key, _)| key.into()).collect();
+                let rule = format!(
+                    "the data are one file or two, so remove it or remove {}",
+                    list(&keys)
+                );
+                Err(check.bad("data.file", format!("\"{}\"", file.display()), &rule))
             }
         }
     }
@@ -259,9 +298,9 @@ impl Data {
                 "it stands for data.response and data.predictors, so remove it or remove them",
             ),
             Some(formula) => check.text("data.formula", formula),
-            None if !with_lists => Err(missing(check, "formula")),
-            None if self.response.is_absent() => Err(missing(check, "response")),
-            None if self.predictors.is_empty() => Err(missing(check, "predictors")),
+            None if !with_lists => Err(missing(check, "data.formula")),
+            None if self.response.is_absent() => Err(missing(check, "data.response")),
+            None if self.predictors.is_empty() => Err(missing(check, "data.predictors")),
             None => {
                 for (index, text) in self.predictors.iter().enumerate() {
                     check.text(&format!("data.predictors[{index}]"), text)?;
@@ -272,12 +311,13 @@ impl Data {
     }
 }
 
-fn missing(check: &Check, key: &str) -> ConfigError {
-    let path = format!("data.{key}");
+/// A key that is not there, with an example of it.
+pub(super) fn missing(check: &Check, path: &str) -> ConfigError {
+    let key = path.rsplit('.').next().unwrap_or(path);
     ConfigError::MissingKey {
         file: check.file.display().to_string(),
-        example: example(&path, key),
-        path,
+        example: example(path, key),
+        path: path.into(),
     }
 }
 

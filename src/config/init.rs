@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
@@ -25,12 +25,10 @@ pub enum Init {
     Uniform(f64),
     /// Values by parameter name, on the scale of the Stan program.
     Values(Map<String, Value>),
-    /// A JSON file of such values.
-    File(PathBuf),
 }
 
-/// The parameter values in a JSON file named by `Init::File`.
-pub fn read_init(file: &Path) -> Result<Map<String, Value>, ConfigError> {
+/// The parameter values in a JSON file that `sampler.init` names.
+pub(super) fn read_init(file: &Path) -> Result<Map<String, Value>, ConfigError> {
     let text = read_text(file)?;
     match strict_json::from_str(&text).map_err(|error| syntax_error(file, &error))? {
         Value::Object(values) => Ok(values),
@@ -49,7 +47,6 @@ impl Serialize for Init {
             Init::Auto => serializer.serialize_str("auto"),
             Init::Uniform(radius) => serializer.serialize_f64(*radius),
             Init::Values(values) => values.serialize(serializer),
-            Init::File(file) => file.serialize(serializer),
         }
     }
 }
@@ -81,7 +78,6 @@ impl<'de> Visitor<'de> for InitVisitor {
     fn visit_str<E: Error>(self, value: &str) -> Result<Init, E> {
         match value {
             "auto" => Ok(Init::Auto),
-            path if path.ends_with(".json") => Ok(Init::File(path.into())),
             _ => Err(E::invalid_value(Unexpected::Str(value), &self)),
         }
     }
@@ -126,15 +122,9 @@ mod tests {
     fn every_form_is_read_and_written_back() {
         assert_eq!(read("\"auto\""), Init::Auto);
         assert_eq!(read("2"), Init::Uniform(2.0));
-        assert_eq!(read("\"start.json\""), Init::File("start.json".into()));
         let values = read(r#"{"beta":[0,1.5],"sigma2":1}"#);
         assert!(matches!(&values, Init::Values(map) if map.len() == 2));
-        for init in [
-            Init::Auto,
-            Init::Uniform(0.5),
-            Init::File("a.json".into()),
-            values,
-        ] {
+        for init in [Init::Auto, Init::Uniform(0.5), values] {
             assert_eq!(read(&serde_json::to_string(&init).unwrap()), init);
         }
     }

@@ -5,9 +5,13 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::check::Check;
+use super::data::missing;
+use super::init::read_init;
 use super::objects::Objects;
 use super::raw::RawConfig;
-use super::{Config, ConfigError, explain::explain, overrides, strict_json};
+use super::resolved::absolute_folder;
+use super::{Config, ConfigError, Data, explain::explain, overrides, strict_json};
 
 /// Reads and validates a config file. `settings` are the values of `--set`.
 pub fn load(file: &Path, settings: &[String]) -> Result<Config, ConfigError> {
@@ -16,8 +20,30 @@ pub fn load(file: &Path, settings: &[String]) -> Result<Config, ConfigError> {
 
 /// As `load`, for text that stands, or will stand, in `file`.
 pub fn parse(text: &str, file: &Path, settings: &[String]) -> Result<Config, ConfigError> {
-    let raw: RawConfig = typed(&parse_value(text, file, settings)?, file)?;
-    Config::resolve(raw, file)
+    let raw = raw_config(parse_value(text, file, settings)?, file)?;
+    let check = Check { file };
+    let is_saved = raw.versions.is_some();
+    let data = raw.data.clone().ok_or_else(|| missing(&check, "data"))?;
+    let data = data.resolve(&check, is_saved)?;
+    Config::resolve(raw, data, file)
+}
+
+/// The config of a fit of arrays. `spec` has the entries of a config but `data`; its paths are relative to `file`.
+pub fn of_arrays(spec: &Value, file: &Path) -> Result<Config, ConfigError> {
+    let raw = raw_config(spec.clone(), file)?;
+    let rule = "the data are arrays, so remove it";
+    Check { file }.that(raw.data.is_none(), "data", "given", rule)?;
+    Config::resolve(raw, Data::arrays(), file)
+}
+
+/// A config as typed, with starting values instead of the file that holds them.
+fn raw_config(mut value: Value, file: &Path) -> Result<RawConfig, ConfigError> {
+    if let Some(init) = value.pointer_mut("/sampler/init")
+        && let Some(path) = init.as_str().filter(|path| path.ends_with(".json"))
+    {
+        *init = Value::Object(read_init(&absolute_folder(file)?.join(path))?);
+    }
+    typed(&value, file)
 }
 
 /// The JSON of a file, with the values of `--set`.

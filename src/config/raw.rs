@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::model::stan::shipped_names;
 
-use super::{Data, Family, Feedback, Init, Prior, Priors, ResponseKind, Temperature, Update};
+use super::data::RawData;
+use super::{Family, Feedback, Init, Prior, Priors, ResponseKind, Temperature, Update};
 use crate::sampler::hmc::MetricKind;
 use crate::sampler::hmc::warmup::Trajectory;
 
@@ -28,7 +29,9 @@ pub(super) struct RawConfig {
     /// The Stan program and how it is used.
     pub(super) model: RawModel,
     /// The linked data and the columns to use.
-    pub(super) data: Data,
+    #[serde(default, deserialize_with = "given")]
+    #[schemars(with = "RawData", required)]
+    pub(super) data: Option<RawData>,
     /// Power of the likelihood: a number in (0, 1], "1/n", or one for each step; 1 is the usual posterior.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Temperature", extend("default" = 1.0))]
@@ -46,13 +49,12 @@ pub(super) struct RawConfig {
     /// Folder for the results, relative to the config file; by default `out/<name>` beside it.
     pub(super) output: Option<PathBuf>,
     /// Written by unshuffle into the config saved with the results; ignored when read.
-    #[serde(rename = "versions")]
-    pub(super) _versions: Option<Map<String, Value>>,
+    pub(super) versions: Option<Map<String, Value>>,
 }
 
 /// A key that is there has a value: null is none.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Temperature>, D::Error> {
-    Temperature::deserialize(deserializer).map(Some)
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(typed: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(typed).map(Some)
 }
 
 /// The Stan program and how it is used.

@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use super::check::Check;
 use super::raw::RawConfig;
 use super::{
-    ConfigError, Data, Family, Feedback, Init, Prior, Priors, ResponseKind, Sampler, Temperature,
-    Update,
+    ConfigError, Data, Family, Feedback, Prior, Priors, ResponseKind, Sampler, Temperature, Update,
 };
 use crate::model::stan::{ShippedModel, shipped_model};
 
@@ -21,7 +20,6 @@ pub struct Config {
     pub data: Data,
     pub temperature: Temperature,
     pub permutation: Permutation,
-    /// A file in `init` is absolute.
     pub sampler: Sampler,
     pub output: PathBuf,
 }
@@ -108,7 +106,8 @@ impl Config {
         (family != Family::Stan && (is_shipped || is_checked)).then_some(family)
     }
 
-    pub(super) fn resolve(raw: RawConfig, file: &Path) -> Result<Config, ConfigError> {
+    /// `data` are those of `raw`, or arrays.
+    pub(super) fn resolve(raw: RawConfig, data: Data, file: &Path) -> Result<Config, ConfigError> {
         let check = Check { file };
         let folder = absolute_folder(file)?;
         let name = match raw.name {
@@ -121,24 +120,19 @@ impl Config {
         check.name(&name)?;
         check.text("model.stan", &raw.model.stan)?;
         check.text("model.response", &raw.model.response)?;
-        raw.data.check(&check)?;
         check.stan_data("model.data", &Value::Object(raw.model.data.clone()))?;
         if let Some(family) = &raw.model.family {
             check.family(family)?;
         }
         let temperature = check.temperature(raw.temperature, raw.likelihood_power)?;
         let update = raw.permutation.update;
-        let prior = check.prior(raw.permutation.prior, &raw.data)?;
+        let prior = check.prior(raw.permutation.prior, &data)?;
         check.update(update)?;
         check.sampler(&raw.sampler)?;
 
         let stan = check.model_source(&raw.model.stan, &folder)?;
         let feedback = check.feedback(raw.permutation.feedback, update, stan.shipped())?;
-        let data = raw.data.with_paths_in(&folder);
-        let init = match raw.sampler.init {
-            Init::File(path) => Init::File(folder.join(path)),
-            other => other,
-        };
+        let data = data.in_folder(&folder);
         let output = match raw.output {
             Some(path) => {
                 check.text("output", &path.to_string_lossy())?;
@@ -169,16 +163,14 @@ impl Config {
                 update,
                 feedback,
             },
-            sampler: Sampler {
-                init,
-                ..raw.sampler
-            },
+            sampler: raw.sampler,
             output,
         })
     }
 }
 
-fn absolute_folder(file: &Path) -> Result<PathBuf, ConfigError> {
+/// The folder of a file, which need not exist.
+pub(super) fn absolute_folder(file: &Path) -> Result<PathBuf, ConfigError> {
     let unreadable = |source| ConfigError::Unreadable {
         file: file.display().to_string(),
         source,
@@ -190,7 +182,7 @@ fn absolute_folder(file: &Path) -> Result<PathBuf, ConfigError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{parse, read_init};
+    use super::super::{of_arrays, parse};
     use super::*;
     use crate::model::stan::shipped_names;
     use crate::text::quoted_list;
@@ -264,7 +256,7 @@ mod tests {
             "sampler": {
                 "chains": 2, "warmup": 0, "draws": 500, "thin": 2, "seed": 18446744073709551615u64,
                 "target_accept": 0.95, "max_depth": 8, "metric": "diagonal", "trajectory": "static",
-                "init": "start.json", "standardise": true
+                "init": {"beta": [0, 1]}, "standardise": true
             },
             "output": "results/one"
         });
@@ -292,22 +284,50 @@ mod tests {
     fn paths_are_relative_to_the_config_file() {
         let config = resolved(
             &minimal(),
-            &[
-                "model.stan=mine.stan",
-                "sampler.init=s.json",
-                "output=/tmp/x",
-                "data.file=d/w.csv",
-            ],
+            &["model.stan=mine.stan", "output=/tmp/x", "data.file=d/w.csv"],
         )
         .unwrap();
         assert_eq!(
             config.model.stan,
             ModelSource::File("/project/mine.stan".into())
         );
-        assert_eq!(config.sampler.init, Init::File("/project/s.json".into()));
         assert_eq!(config.data.files(), [Path::new("/project/d/w.csv")]);
         assert_eq!(config.output, Path::new("/tmp/x"));
-        assert!(read_init(Path::new("/project/s.json")).is_err());
+        let gone = resolved(&minimal(), &["sampler.init=s.json"]).unwrap_err();
+        assert!(gone.to_string().contains("/project/s.json"), "{gone}");
+    }
+
+    #[test]
+    fn starting_values_are_read_from_their_file_and_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("s.json"), r#"{"beta": [0, 1]}"#).unwrap();
+        let file = folder.path().join("wages.json");
+        let settings = ["sampler.init=s.json".into()];
+        let config = parse(&minimal().to_string(), &file, &settings).unwrap();
+        let saved = serde_json::to_value(&config).unwrap();
+        assert_eq!(saved["sampler"]["init"], json!({"beta": [0, 1]}));
+    }
+
+    #[test]
+    fn arrays_need_no_file_and_a_saved_config_of_them_reads_back() {
+        let file = Path::new("/project/wages.json");
+        let mut spec = json!({"model": {"stan": "linear"}});
+        let config = of_arrays(&spec, file).unwrap();
+        assert_eq!(config.data.label(), "arrays");
+        assert_eq!(config.data.files(), Vec::<&Path>::new());
+        let mut saved = serde_json::to_value(&config).unwrap();
+        let typed = parse(&saved.to_string(), file, &[]).unwrap_err();
+        assert!(
+            typed.to_string().contains("`data.file` is missing"),
+            "{typed}"
+        );
+        saved["versions"] = json!({"unshuffle": "0.1.0"});
+        assert_eq!(parse(&saved.to_string(), file, &[]).unwrap(), config);
+        let again = crate::data::read(&config.data).unwrap_err();
+        assert!(again.to_string().contains("in no file"), "{again}");
+        spec["data"] = json!({"file": "wages.csv"});
+        let given = of_arrays(&spec, file).unwrap_err();
+        assert!(given.to_string().contains("`data` is given"), "{given}");
     }
 
     #[test]

@@ -13,6 +13,10 @@ pub enum DataError {
         #[source]
         source: std::io::Error,
     },
+    #[error(
+        "the data are arrays of a program and in no file; to read them from one, name it in data.file"
+    )]
+    Arrays,
     #[error("{file}, line {line}: not UTF-8 text; save the file again as \"CSV UTF-8\"")]
     NotText { file: String, line: usize },
     #[error(

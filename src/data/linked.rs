@@ -26,8 +26,9 @@ pub(super) struct Column {
 impl Linked {
     /// Notes the rows of the right file without a link, and rows of the left one whose link is missing.
     pub(super) fn read(data: &Data, notes: &mut Notes) -> Result<Linked, DataError> {
-        match data.source() {
-            DataSource::One(file) => Ok(Linked::one(Table::read(file, "data.file")?)),
+        match &data.source {
+            DataSource::Arrays => Err(DataError::Arrays),
+            DataSource::File { file } => Ok(Linked::one(Table::read(file, "data.file")?)),
             DataSource::Two { left, right, links } => {
                 let left = Table::read(left, "data.left")?;
                 let right = Table::read(right, "data.right")?;

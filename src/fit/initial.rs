@@ -47,7 +47,6 @@ pub fn initial_values(
     let point = match &config.sampler.init {
         Init::Uniform(radius) => start(Map::new(), *radius),
         Init::Values(values) => start(values.clone(), STAN_RADIUS),
-        Init::File(_) => unreachable!("a file of values is read before sampling"),
         Init::Auto => {
             let mut guess = guess(model, coordinates, config, data, rng);
             if matches!(config.model.family(), Family::Robust { .. }) {

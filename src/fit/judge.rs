@@ -60,12 +60,13 @@ impl Prepared {
                 let p_moved: Vec<f64> = (0..links.num_rows())
                     .map(|row| links.row(row).p_moved)
                     .collect();
-                let known = self.known_rate();
+                let (known, spread) = (self.known_rate(), self.spread());
                 let fit = trust::FitToJudge {
                     config: &self.config,
                     data: &self.data,
                     space: self.prior.space(),
                     chains: &posterior.chains,
+                    spread: spread.as_ref(),
                     p_moved: &p_moved,
                     largest_r_hat: largest_r_hat(posterior.summary()),
                     as_linked: self.coefficients(&given, Method::AsLinked),

@@ -32,13 +32,13 @@ use crate::sampler::chain::{ChainError, Observer};
 pub use chains::ChainStand;
 use output::Output;
 pub use output::{Existing, check_output};
-pub(crate) use predictive::{draw_responses, drawn_family};
 pub use prepare::{Prepared, Program, prepare, prepare_with, read_data, stan_source};
 pub use request::Fit;
 pub use resume::Found;
 
 /// Why a fit could not be made; its text is one sentence that names file, field and fix.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the sentence of a variant names its fields")]
 pub enum FitError {
     /// The config cannot be read, or asks for what cannot be.
     #[error(transparent)]

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::FitError;
 use super::initial::initial_values;
-use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind, read_init};
+use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind};
 use crate::data::{self, DataError, Dataset, files_sha256, link_space, stan_json};
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
@@ -23,8 +23,11 @@ use crate::text::{nearest, quoted_list};
 
 /// A model with its data, ready to sample.
 pub struct Prepared {
+    /// What to fit, with every default.
     pub config: Config,
+    /// The rows as linked.
     pub data: Dataset,
+    /// The Stan program with these data.
     pub model: StanModel,
     /// None where HMC moves in theta itself.
     pub coordinates: Option<Standardised>,
@@ -34,6 +37,7 @@ pub struct Prepared {
     pub prior: Prior,
     /// The text of the Stan program.
     pub program: String,
+    /// The toolchain that compiled it.
     pub toolchain: String,
     /// None for data that came from no file.
     pub data_sha256: Option<String>,
@@ -107,6 +111,7 @@ pub struct Program {
 }
 
 impl Program {
+    /// Checks and compiles the program of a config.
     pub fn compile(model: &config::Model, compiler: &Compiler) -> Result<Program, FitError> {
         let source = stan_source(&model.stan)?;
         let info = compiler.info(&source)?;
@@ -170,11 +175,8 @@ impl Program {
     }
 
     /// Builds the model, and checks that both steps mean the same likelihood.
-    pub fn with_data(&self, mut config: Config, data: Dataset) -> Result<Prepared, FitError> {
+    pub fn with_data(&self, config: Config, data: Dataset) -> Result<Prepared, FitError> {
         check_response(&config, &data)?;
-        if let Init::File(file) = &config.sampler.init {
-            config.sampler.init = Init::Values(read_init(file)?);
-        }
         self.check_init(&config.sampler.init)?;
         let shape = ResponseShape {
             rows: data.num_rows(),

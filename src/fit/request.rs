@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use ndarray::Array2;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{CHECKPOINT_EVERY, Existing, FitError, FitOptions, Prepared, prepare};
 use crate::config::{self, Config};
@@ -31,8 +31,8 @@ impl Fit {
 
     /// A fit of `y` on the columns of `x`, which `names` names; an intercept is added.
     ///
-    /// `spec` has the entries of a config but `data` and `output`, such as
-    /// `json!({"model": {"stan": "linear"}, "sampler": {"seed": 1}})`.
+    /// `spec` has the entries of a config but `data`, such as `json!({"model": {"stan": "linear"}, "sampler": {"seed": 1}})`;
+    /// its paths are relative to the current folder, and `output` matters to [`Fit::run`] alone.
     pub fn of_arrays(
         spec: &Value,
         x: &Array2<f64>,
@@ -42,11 +42,7 @@ impl Fit {
         let (num_rows, num_columns) = x.dim();
         assert_eq!(num_rows, y.len(), "one response for each row of x");
         assert_eq!(num_columns, names.len(), "one name for each column of x");
-        let mut spec = spec.clone();
-        // Nothing is read from or written to these.
-        spec["data"] = json!({"file": "arrays", "response": "y", "predictors": names});
-        spec["output"] = json!("arrays_out");
-        let config = config::parse(&spec.to_string(), Path::new("arrays.json"), &[])?;
+        let config = config::of_arrays(spec, Path::new("arrays.json"))?;
         let design = Array2::from_shape_fn((num_rows, num_columns + 1), |(row, k)| match k {
             0 => 1.0,
             _ => x[[row, k - 1]],

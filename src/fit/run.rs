@@ -154,7 +154,8 @@ impl Run<'_> {
             &mut rng,
             &mut stan_rng,
         )?;
-        let mut step_two = self.step_two(&mut rng)?;
+        let collapsed = self.collapsed()?;
+        let mut step_two = self.step_two(collapsed.is_some(), &mut rng)?;
         if let (Some(step_two), None) = (&mut step_two, saved) {
             step_two.disperse(id, &theta, &mut rng)?;
         }
@@ -162,7 +163,7 @@ impl Run<'_> {
         let parts = ChainParts {
             density: density.in_coordinates(self.coordinates),
             step_two,
-            collapsed: self.collapsed()?,
+            collapsed,
             outputs: Outputs::new(self.model, DrawSeeds::new(seed, id))?,
         };
         let mut chain = match saved {
@@ -178,11 +179,18 @@ impl Run<'_> {
         self.config.permutation.update != config::Update::None
     }
 
-    /// Step 2, where the config asks for one.
-    fn step_two(&self, rng: &mut ChainRng) -> Result<Option<StepTwo<'_, Pairs<'_>>>, Error> {
+    /// Step 2, where the config asks for one. Beside joint moves of the links and theta, little is left to it.
+    fn step_two(
+        &self,
+        has_collapsed: bool,
+        rng: &mut ChainRng,
+    ) -> Result<Option<StepTwo<'_, Pairs<'_>>>, Error> {
         let num_rows = self.data.num_rows();
         let kernel = match self.config.permutation.update {
             config::Update::None => return Ok(None),
+            config::Update::ActiveSet if has_collapsed => {
+                LinkKernel::ActiveSet(ActiveSet::beside_collapsed())
+            }
             config::Update::ActiveSet => LinkKernel::ActiveSet(ActiveSet::default()),
             config::Update::Mode => LinkKernel::Mode(ModeSearch::default()),
             config::Update::Checkerboard { steps, restart } => {

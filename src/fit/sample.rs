@@ -149,6 +149,7 @@ impl Prepared {
     fn data_summary(&self) -> DataSummary {
         DataSummary {
             priors: Some(self.priors.clone()),
+            spread: self.spread(),
             ..DataSummary::new(&self.data, self.prior.space())
         }
     }

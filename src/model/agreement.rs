@@ -50,11 +50,21 @@ pub enum AgreementError {
         whole: f64,
         tempered: f64,
     },
+    #[error(
+        "the likelihood of {label} cannot be checked: its log density is near {log_density:.0e}, so large that rounding hides the likelihood of {likelihood:.0e} in it; the priors do not fit the unit of the data, so rescale the response or the predictors, or widen the priors"
+    )]
+    Hidden {
+        label: String,
+        log_density: f64,
+        likelihood: f64,
+    },
 }
 
 /// Of the log likelihoods that are compared: two ways to write a density differ by more than rounding of their sums.
 const TOLERANCE: f64 = 1e-8;
 const NUM_PERMUTATIONS: usize = 3;
+/// Rounding errors above this part of the likelihood would hide a wrong one.
+const HIDES: f64 = 0.1;
 
 /// The program at the fit's alpha, and once more at another, where it declares alpha at all.
 pub struct TwoTemperatures<'m> {
@@ -180,6 +190,11 @@ impl Compared {
     fn size(self) -> f64 {
         self.pair.value.abs()
     }
+
+    /// Whether the program's density is so much larger than the likelihood that rounding hides it.
+    fn hides_likelihood(self) -> bool {
+        self.stan.error > HIDES * self.size().max(1.0)
+    }
 }
 
 /// Compares both at every theta of `points`, each with the identity and a few random permutations.
@@ -195,6 +210,8 @@ pub fn check_agreement(
     let label = || stan.model.label().to_string();
     let mut aligned = vec![0.0; responses.len()];
     let mut first: Option<Compared> = None;
+    let mut hidden: Option<Compared> = None;
+    let mut num_visible = 0;
     for theta in points {
         pairs.update(theta)?;
         let mut at_identity: Option<Compared> = None;
@@ -212,6 +229,10 @@ pub fn check_agreement(
                 stan: likelihood,
                 pair: Rounded::exact(pairs.log_likelihood(&pi)?),
             };
+            match found.hides_likelihood() {
+                true => hidden = Some(found),
+                false => num_visible += 1,
+            }
             let Some(at_identity) = at_identity else {
                 at_identity = Some(found);
                 continue;
@@ -259,7 +280,14 @@ pub fn check_agreement(
             });
         }
     }
-    Ok(())
+    match hidden.filter(|_| num_visible == 0) {
+        Some(hidden) => Err(AgreementError::Hidden {
+            label: label(),
+            log_density: hidden.whole.value,
+            likelihood: hidden.pair.value,
+        }),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -286,6 +314,17 @@ mod tests {
         // Without the prior every digit counts.
         let near = Rounded::exact(1e-6).minus(Rounded::exact(0.0));
         assert!(!near.agrees_with(Rounded::exact(0.0), 1.0));
+    }
+
+    #[test]
+    fn a_prior_that_leaves_no_digit_of_the_likelihood_hides_it() {
+        let beside = |prior: f64| Compared {
+            whole: Rounded::exact(prior - 800.0),
+            stan: Rounded::exact(prior - 800.0).minus(Rounded::exact(prior - 400.0)),
+            pair: Rounded::exact(-800.0),
+        };
+        assert!(!beside(-1e13).hides_likelihood());
+        assert!(beside(-1e17).hides_likelihood());
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub use family::{Family, Law, Parameter, ResponseKind, Source};
 pub use gaussian_theta::gaussian_theta;
 pub use pairs::Pairs;
 pub use response_block::{ModelError, ResponseShape};
-pub(crate) use spread::{Spread, varying_columns};
+pub use spread::LogSpread;
 pub(crate) use stan_model::WEIGHT;
 pub use stan_model::{Block, Outputs, StanModel, ThetaGivenPi};
 pub use stan_pairs::StanPairs;

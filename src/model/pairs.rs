@@ -5,7 +5,7 @@ use std::ops::Range;
 use ndarray::ArrayView2;
 use rand::Rng;
 
-use super::spread::Spread;
+use super::spread::LogSpread;
 use super::{Block, Family, ModelError, Outputs, StanModel, StanPairs};
 use crate::sampler::chain::LinkedPairs;
 use crate::sampler::links::{
@@ -144,7 +144,7 @@ enum Scale {
         sigma: usize,
         gamma: Range<usize>,
         nu: usize,
-        spread: Spread,
+        spread: LogSpread,
     },
     /// The family has none.
     None,
@@ -178,7 +178,7 @@ impl<'m> NativePairs<'m> {
         let (scale, last) = if !log_lik.family().facts().is_additive {
             (Scale::None, beta_block)
         } else if matches!(log_lik.family(), Family::Robust { .. }) {
-            let spread = Spread::new(x);
+            let spread = LogSpread::new(x);
             let found = (named("sigma"), model.index_of("gamma"), named("nu"));
             let (Some(sigma), Some(gamma), Some(nu)) = found else {
                 return Err(missing(
@@ -241,7 +241,7 @@ impl<'m> NativePairs<'m> {
                 let (sigma, gamma) = (values[*sigma], &values[gamma.clone()]);
                 self.log_lik.update_by_column(family, |fitted, scales| {
                     fit(fitted);
-                    spread.fill(sigma, gamma, scales);
+                    spread.fill(self.x, sigma, gamma, scales);
                 });
             }
         }

@@ -17,4 +17,4 @@ pub use gamma::log_gamma;
 pub(crate) use qr::Qr;
 pub(crate) use special::{beta_cdf, beta_quantile, gamma_cdf, normal_quantile, student_t_quantile};
 pub(crate) use spread::Spread;
-pub use stats::{mad, mean, quantile, sd};
+pub use stats::{mean, quantile, sd};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::{Dataset, Notes};
+use crate::model::LogSpread;
 use crate::priors::PriorsUsed;
 use crate::sampler::links::LinkSpace;
 
@@ -26,6 +27,9 @@ pub struct DataSummary {
     /// Of the parameters; None for fits of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priors: Option<PriorsUsed>,
+    /// Of the family `robust`, how its spread depends on the predictors: predictions need it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<LogSpread>,
 }
 
 impl DataSummary {
@@ -41,6 +45,7 @@ impl DataSummary {
             num_safe: safe.map(|safe| safe.iter().filter(|safe| **safe).count()),
             num_candidate_pairs: data.candidates.as_ref().map(Vec::len),
             priors: None,
+            spread: None,
         }
     }
 }

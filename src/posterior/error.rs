@@ -12,6 +12,7 @@ use crate::data::DataError;
 
 /// Why an output folder could not be read or written.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the sentence of a variant names its fields")]
 pub enum PosteriorError {
     /// The draws cannot be read.
     #[error(transparent)]

@@ -120,10 +120,12 @@ impl LinksSummary {
         partners.first().map_or(row, |(column, _)| *column)
     }
 
+    /// How many rows the data have.
     pub fn num_rows(&self) -> usize {
         self.partners.len()
     }
 
+    /// The links of one row, by its place in the data.
     pub fn row(&self, row: usize) -> RowLinks {
         let total = self.num_draws.max(1) as f64;
         let others = &self.partners[row];

@@ -6,4 +6,6 @@ mod numbers;
 mod words;
 
 pub use numbers::entries;
-pub use words::{Law, PriorLine, PriorsUsed};
+pub use words::PriorsUsed;
+#[cfg(test)]
+pub(crate) use words::{Law, PriorLine};

@@ -10,7 +10,7 @@ use super::numbers::{
 };
 use crate::config::{self, ModelSource, Priors};
 use crate::data::Dataset;
-use crate::model::varying_columns;
+use crate::model::LogSpread;
 
 /// The priors of a fit, as saved in data.json.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -301,7 +301,9 @@ fn coefficients(entries: &Map<String, Value>, data: &Dataset, centre: &[f64]) ->
 
 /// How the log scale of the program `robust` changes with each predictor that varies; nothing here has units.
 fn spreads(data: &Dataset) -> impl Iterator<Item = PriorLine> {
-    let columns = varying_columns(data.x.view()).into_iter().enumerate();
+    let spread = LogSpread::new(data.x.view());
+    let columns: Vec<usize> = spread.columns().collect();
+    let columns = columns.into_iter().enumerate();
     columns.map(|(k, column)| PriorLine {
         quantity: format!("gamma.{}", k + 1),
         label: format!(

@@ -116,11 +116,13 @@ impl Posterior {
             num_blocks: Some(4),
             num_safe: Some(2),
             num_candidate_pairs: Some(16),
+            spread: None,
             priors: None,
         });
         self
     }
 
+    /// With a posterior predictive check.
     pub fn with_predictive(mut self) -> Posterior {
         let grid = grid(-3.0, 3.0, 120);
         let normal: Vec<f64> = grid.iter().map(|x| (-0.5 * x * x).exp() / 2.5).collect();

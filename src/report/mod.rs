@@ -28,7 +28,6 @@ use thiserror::Error;
 use crate::posterior::{Folder, Posterior};
 
 pub use terminal::{overview, verdict_text};
-pub use verdict::Verdict;
 
 #[derive(Debug, Error)]
 pub enum ReportError {

@@ -393,9 +393,7 @@ impl Reader<'_> {
             merged.extend(own.clone());
         }
         fit["sampler"] = Value::Object(merged);
-        // Only their presence is asked for; the data are simulated.
-        fit["data"] = json!({"file": "simulated.csv", "response": "y", "predictors": ["x1"]});
-        config::parse(&fit.to_string(), self.file, &[])
+        config::of_arrays(&fit, self.file)
     }
 
     fn cell(

@@ -33,11 +33,8 @@ use crate::config::ConfigError;
 use crate::fit::FitError;
 use crate::study::simulate::SimulateError;
 
-pub use answers::{Answer, TrustCheck, TrustRecord};
-pub use collect::{CellMetric, Collected};
-pub use config::{Cell, CellData, Estimator, LinksUsed, Study};
-pub use file_design::{FileDesign, FileSettings, Target};
-pub use known_rate::RateKnown;
+pub use collect::Collected;
+pub use config::Study;
 pub use metrics::{CONTRACTION_D, CONTRACTION_T, epsilon2, radius};
 pub use plan::{Task, check_plan, tasks, write_plan};
 pub use programs::Programs;

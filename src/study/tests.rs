@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::answers::{Answer, TrustCheck, TrustRecord};
 use super::metrics::{Interval, Metrics, TrueMeans, epsilon2, radius};
 use super::task::Outcome;
 use super::*;

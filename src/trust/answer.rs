@@ -165,21 +165,16 @@ impl Ingredients<'_> {
         weight().filter(|w| *w >= LEAST_WEIGHT).unwrap_or(0.0)
     }
 
+    /// The estimate lies between the two answers; a check has failed, so the interval reaches over both of theirs.
     fn blended(&self, cautious: Vec<Coefficient>, weight: f64) -> Vec<Coefficient> {
         let blend = |cautious: Coefficient| {
-            let Some(joint) = self.joint.iter().find(|joint| joint.name == cautious.name) else {
+            let joint = self.joint.iter().find(|joint| joint.name == cautious.name);
+            let Some(joint) = joint.filter(|_| weight > 0.0) else {
                 return cautious;
             };
-            let mix = |a: f64, b: f64| weight * a + (1.0 - weight) * b;
-            let interval = [mix(joint.q5, cautious.q5), mix(joint.q95, cautious.q95)];
-            Coefficient {
-                sd: mix(joint.sd, cautious.sd),
-                ..recommended(
-                    &cautious.name,
-                    mix(joint.estimate, cautious.estimate),
-                    interval,
-                )
-            }
+            let estimate = weight * joint.estimate + (1.0 - weight) * cautious.estimate;
+            let interval = [joint.q5.min(cautious.q5), joint.q95.max(cautious.q95)];
+            recommended(&cautious.name, estimate, interval)
         };
         cautious.into_iter().map(blend).collect()
     }

@@ -8,13 +8,13 @@
 use ndarray::{Array2, ArrayView2};
 
 use super::frame::{Frame, mean};
-use super::law::{LawDraws, RowLaws};
 use super::replicate::Model;
 use crate::baseline::{KnownRate, one_rate};
 use crate::config::ResponseKind;
 use crate::numerics::gamma_cdf;
 use crate::numerics::invert;
 use crate::numerics::rng::ChainRng;
+use crate::posterior::{LawDraws, RowLaws};
 
 /// Beyond this, estimates for a known rate are mostly noise.
 const LARGEST_RATE: f64 = 0.8;

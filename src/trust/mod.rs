@@ -5,26 +5,25 @@ mod check;
 mod checks;
 mod effect;
 mod frame;
-mod law;
 mod replicate;
 mod rival;
 
 use ndarray::Array2;
 
 pub use crate::posterior::{Aspect, Check, Coefficient, Method, Trust};
-pub use check::LEVEL;
 
 use crate::baseline::KnownRate;
 use crate::config::{Config, Family, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
+use crate::model::LogSpread;
 use crate::numerics::rng;
+use crate::posterior::LawDraws;
 use crate::posterior::draws::ChainDraws;
 use crate::sampler::links::{LinkSpace, RatePrior};
 use answer::{Ingredients, Recommended};
 use checks::{MEASURED, applies, exchange_p_values, statistics};
 use effect::Effect;
 use frame::Frame;
-use law::LawDraws;
 use replicate::Model;
 use rival::Rival;
 
@@ -52,6 +51,8 @@ pub struct FitToJudge<'a> {
     pub data: &'a Dataset,
     pub space: &'a LinkSpace,
     pub chains: &'a [ChainDraws],
+    /// Of the family `robust`, how its spread depends on the predictors.
+    pub spread: Option<&'a LogSpread>,
     /// P(moved) of each row.
     pub p_moved: &'a [f64],
     /// Of the coefficients and the number of moved rows.
@@ -252,8 +253,7 @@ impl FitToJudge<'_> {
         };
         let family = self.config.known_family();
         let family = family.filter(|_| self.data.response_names.is_none());
-        let draws =
-            family.and_then(|family| Some((family, LawDraws::new(family, x, self.chains)?)));
+        let draws = family.and_then(|family| Some((family, self.law_draws(family)?)));
         let y: Vec<f64> = frame.rows.iter().map(|&r| self.data.response[r]).collect();
         let Some((family, draws)) = draws else {
             let p_moved: Vec<f64> = frame.rows.iter().map(|&r| self.p_moved[r]).collect();
@@ -309,6 +309,10 @@ impl FitToJudge<'_> {
         });
         found.push((Aspect::Effect, effect.flatten()));
         found
+    }
+
+    fn law_draws(&self, family: Family) -> Option<LawDraws<'_>> {
+        LawDraws::new(family, self.data.x.view(), self.chains, self.spread)
     }
 
     /// Means and covariances of the coefficients; None for a program without one `beta` for each column of X.

@@ -4,8 +4,8 @@ use rand::Rng;
 use rand::seq::SliceRandom;
 
 use super::frame::{Frame, variance};
-use super::law::RowLaws;
 use crate::model::Law;
+use crate::posterior::RowLaws;
 
 /// So many places of a group stand for all of them where the density of a random link is needed.
 const MOST_PLACES: usize = 24;

@@ -8,7 +8,7 @@ use crate::common::page::try_page;
 use crate::common::{Project, column, compiler, rows};
 use bridgestan::{Model, open_library};
 use serde_json::{Value, json};
-use unshuffle::model::stan::StanSource;
+use unshuffle::internals::model::stan::StanSource;
 
 fn original(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/adopt");

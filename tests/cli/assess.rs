@@ -64,7 +64,7 @@ fn a_file_with_a_strong_signal_is_to_be_used() {
 
 fn assessed_name(folder: &Path) -> String {
     let config = folder.join("config.json");
-    let config = unshuffle::config::load(&config, &[]);
+    let config = unshuffle::internals::config::load(&config, &[]);
     config.unwrap().name
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tempfile::TempDir;
-use unshuffle::config::Data;
-use unshuffle::data;
+use unshuffle::internals::config::Data;
+use unshuffle::internals::data;
 
 const FORMULAS: [&str; 20] = [
     "y ~ x + z",

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{Project, column};
-use unshuffle::baseline::least_squares;
-use unshuffle::config::Data;
-use unshuffle::data;
+use unshuffle::internals::baseline::least_squares;
+use unshuffle::internals::config::Data;
+use unshuffle::internals::data;
 
 const NUM_SETS: usize = 20;
 
@@ -124,7 +124,7 @@ fn mistakes_are_told_in_one_sentence() {
     assert_eq!(said.lines().count(), 1, "{said}");
 }
 
-/// pyarrow reads what the CSV files say. `make parquet` makes its environment.
+/// pyarrow reads what the CSV files say. `make environments` makes its environment.
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_files_say_what_the_csv_files_say() {
@@ -133,7 +133,7 @@ fn parquet_files_say_what_the_csv_files_say() {
     let python = root.join("target/parquet_python/bin/python");
     assert!(
         python.exists(),
-        "{} is missing: `make parquet` makes it",
+        "{} is missing: `make environments` makes it",
         python.display()
     );
     let output = std::process::Command::new(python)

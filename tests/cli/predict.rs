@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::common::{Project, compiler};
 use serde_json::json;
-use unshuffle::after::predict::Prediction;
+use unshuffle::internals::after::predict::Prediction;
 
 const NEW: &str = "x\n-1\n0.5\n3\n";
 
@@ -87,4 +87,50 @@ fn a_program_that_draws_new_responses_is_asked() {
     }
     let (shown, _) = project.run(&["predict", "out", "new.csv"], 0);
     assert_eq!(shown, by_program);
+}
+
+/// The errors of y = x double for each unit of x. Predictions at -1 and 3 lie four doublings apart; with 200 rows the slope of
+/// the log spread is known to 0.05 or so, and a prediction that forgot the spread would have a ratio of 1.
+#[test]
+fn a_spread_that_depends_on_the_predictors_is_predicted() {
+    let project = Project::new(&[("model", json!({"stan": "robust"}))]);
+    let line = |k: u32| {
+        let x = -1.0 + 4.0 * f64::from(k) / 199.0;
+        let error = 0.1 * 2f64.powf(x) * 1.4 * f64::from(k * 7919 % 199 + 1).mul_add(0.01, -1.0);
+        format!("{x},{}\n", x + error)
+    };
+    let lines: String = (0..200).map(line).collect();
+    project.write("data.csv", &format!("x,y\n{lines}"));
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    project.write("new.csv", NEW);
+    let (shown, _) = project.run(&["predict", "out", "new.csv"], 0);
+    let predicted = numbers(&shown);
+    // Quantiles: the tails of Student t errors make standard deviations vary.
+    let width = |row: usize| predicted[row][5] - predicted[row][3];
+    let ratio = width(2) / width(0);
+    assert!((8.0..32.0).contains(&ratio), "{shown}");
+}
+
+#[test]
+fn a_family_whose_parameter_is_in_the_program_is_predicted() {
+    let project = Project::new(&[("model", json!({"stan": "negative_binomial"}))]);
+    let line = |k: u32| format!("{},{}\n", f64::from(k % 5) - 2.0, (k * 31) % 7 + k % 5);
+    let lines: String = (0..100).map(line).collect();
+    project.write("data.csv", &format!("x,y\n{lines}"));
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    project.write("new.csv", NEW);
+    let (shown, _) = project.run(&["predict", "out", "new.csv", "--all"], 0);
+    let counts = shown
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').next_back().unwrap());
+    let counts: Vec<f64> = counts.map(|count| count.parse().unwrap()).collect();
+    assert!(
+        counts
+            .iter()
+            .all(|count| *count >= 0.0 && count.fract() == 0.0)
+    );
+    // Around the mean of the file, 5.
+    let mean = counts.iter().sum::<f64>() / counts.len() as f64;
+    assert!((3.0..8.0).contains(&mean), "{mean}");
 }

@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::{Project, compiler, rows};
 use serde_json::json;
-use unshuffle::data::{Blocks, Dataset, Notes};
-use unshuffle::fit;
-use unshuffle::posterior::Posterior;
-use unshuffle::posterior::draws;
-use unshuffle::report;
-use unshuffle::sampler::chain::Silent;
+use unshuffle::Posterior;
+use unshuffle::internals::data::{Blocks, Dataset, Notes};
+use unshuffle::internals::fit;
+use unshuffle::internals::posterior::read_links;
+use unshuffle::internals::report;
+use unshuffle::internals::sampler::chain::Silent;
 
 const ODD: &str = "<script>alert(\"x\")</script>";
 
@@ -204,7 +204,7 @@ fn row_numbers_are_those_of_the_file_from_the_fit_to_the_report() {
     let fitted = prepared.fit(&options, &stop, &Silent).unwrap();
     let folder = project.path("out");
 
-    let links = draws::read_links(&folder.join("links_1.csv")).unwrap();
+    let links = read_links(&folder.join("links_1.csv")).unwrap();
     assert!(!links.is_empty());
     let even = |number: usize| number.is_multiple_of(2) && (2..=40).contains(&number);
     assert!(links.iter().all(|l| even(l.row) && even(l.linked_to)));

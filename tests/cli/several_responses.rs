@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Value, json};
-use unshuffle::baseline::compare::read_truth;
-use unshuffle::numerics::rng::stream;
+use unshuffle::internals::baseline::read_truth;
+use unshuffle::internals::numerics::rng::stream;
 
 use crate::common::Project;
 

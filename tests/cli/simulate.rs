@@ -5,9 +5,10 @@ use std::path::Path;
 
 use assert_cmd::Command;
 use predicates::str::contains;
-use unshuffle::config;
-use unshuffle::data;
-use unshuffle::fit::read_data;
+use unshuffle::internals::config;
+use unshuffle::internals::data;
+use unshuffle::internals::fit::read_data;
+use unshuffle::internals::model::Family;
 
 fn simulate(arguments: &str, folder: &Path) -> assert_cmd::assert::Assert {
     Command::cargo_bin("unshuffle")
@@ -46,7 +47,7 @@ fn the_general_design_takes_every_option() {
                      --x-scale 3 --errors student_t --nu 3 --beta -0.5 --intercept -2 --seed 8";
     simulate(arguments, folder.path()).success();
     let config = config::load(&folder.path().join("config.json"), &[]).unwrap();
-    assert_eq!(config.model.family(), config::Family::StudentT { nu: 3.0 });
+    assert_eq!(config.model.family(), Family::StudentT { nu: 3.0 });
     let data = data::read(&config.data).unwrap();
     assert_eq!((data.num_rows(), data.x.ncols()), (60, 3));
     assert_eq!(data.blocks.unwrap().labels.len(), 6);
@@ -70,7 +71,7 @@ fn a_formula_goes_into_the_config_and_its_response_moves() {
     );
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/data/engel.csv");
     let right = config::Data {
-        file: Some(from),
+        source: config::DataSource::File { file: from },
         ..config.data
     };
     let right = data::read(&right).unwrap();

@@ -5,12 +5,12 @@ use std::fs;
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
-use unshuffle::fit::prepare;
-use unshuffle::model::stan::shipped_model;
-use unshuffle::model::{Standardised, ThetaGivenPi};
-use unshuffle::posterior::Posterior;
-use unshuffle::sampler::chain::{LinkedDensity, Silent};
-use unshuffle::sampler::hmc::LogDensity;
+use unshuffle::Posterior;
+use unshuffle::hmc::LogDensity;
+use unshuffle::internals::fit::prepare;
+use unshuffle::internals::model::stan::shipped_model;
+use unshuffle::internals::model::{Standardised, ThetaGivenPi};
+use unshuffle::internals::sampler::chain::{LinkedDensity, Silent};
 
 use crate::common::{Project, compiler, program};
 

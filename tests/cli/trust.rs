@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Value, json};
-use unshuffle::posterior::{Coefficient, Method, Posterior, Trust};
+use unshuffle::{Coefficient, Method, Posterior, Trust};
 
 const NUM_ROWS: usize = 300;
 

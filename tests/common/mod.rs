@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use unshuffle::config::{self, Config};
-use unshuffle::model::stan::{Compiler, SilentBuild, StanSource};
+use unshuffle::internals::config::{self, Config};
+use unshuffle::internals::model::stan::{Compiler, SilentBuild, StanSource};
 
 /// A linear trend with fixed "errors", so that every run sees the same 20 rows.
 pub fn rows() -> Vec<(f64, f64)> {

@@ -7,12 +7,14 @@ use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
-use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
-use unshuffle::sampler::hmc::{EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State};
-use unshuffle::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, FamilyLogLik, LinkKernel, Normal, Permutation, Prior,
-    Restart,
+use unshuffle::hmc::{
+    Adaptation, AdaptationSettings, EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State,
+    Trajectory,
 };
+use unshuffle::internals::sampler::links::{
+    Checkerboard, Collapsed, FamilyLogLik, LinkKernel, Normal, Restart,
+};
+use unshuffle::links::{ActiveSet, Permutation, Prior};
 
 thread_local! {
     /// Of this thread only: the test harness allocates on its own thread when it likes.

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use unshuffle::config;
-use unshuffle::model::stan::shipped_names;
+use unshuffle::internals::config;
+use unshuffle::internals::model::stan::shipped_names;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))

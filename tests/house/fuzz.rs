@@ -11,10 +11,10 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use unshuffle::config;
-use unshuffle::model::stan::adopt::adopt;
-use unshuffle::posterior::Posterior;
-use unshuffle::posterior::draws::{read_links, read_output};
+use unshuffle::Posterior;
+use unshuffle::internals::config;
+use unshuffle::internals::model::stan::adopt;
+use unshuffle::internals::posterior::{read_links, read_output};
 
 const DEFAULT_COUNT: usize = 1000;
 /// What programs of many kinds trip over.
@@ -182,7 +182,7 @@ fn read_data(data: serde_json::Value) -> Result<(), String> {
     let text = json!({"model": {"stan": "linear"}, "data": data}).to_string();
     let config = config::parse(&text, Path::new("/fits/config.json"), &[]);
     let config = config.map_err(|error| error.to_string())?;
-    let read = unshuffle::data::read(&config.data);
+    let read = unshuffle::internals::data::read(&config.data);
     read.map(|_| ()).map_err(|error| error.to_string())
 }
 
@@ -269,7 +269,7 @@ fn saved_fits_and_their_reports() {
     ];
     damage_each(&names, |folder| {
         let fit = Posterior::read(folder).map_err(|error| error.to_string())?;
-        let report = unshuffle::report::write(&fit);
+        let report = unshuffle::internals::report::write(&fit);
         report.map(|_| ()).map_err(|error| error.to_string())
     });
 }

@@ -9,10 +9,10 @@ use ndarray::Array2;
 use rand::Rng;
 use rand_distr::{Distribution, Open01, Poisson, StandardNormal};
 use serde_json::{Value, json};
-use unshuffle::data::{Blocks, Dataset};
-use unshuffle::numerics::rng;
-use unshuffle::posterior::Posterior;
-use unshuffle::sampler::links::Permutation;
+use unshuffle::Posterior;
+use unshuffle::internals::data::{Blocks, Dataset};
+use unshuffle::internals::numerics::rng;
+use unshuffle::links::Permutation;
 
 const NUM_ROWS: usize = 8;
 const NUM_PREDICTORS: usize = 2;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use unshuffle::numerics::mean;
-use unshuffle::posterior::diagnostics::mcse_mean;
+use unshuffle::internals::numerics::mean;
+use unshuffle::internals::posterior::mcse_mean;
 
 pub const NAMES: [&str; 3] = ["beta.1", "beta.2", "sigma2"];
 /// Mean, variance (of the logarithm for sigma2) and three probabilities of each parameter.

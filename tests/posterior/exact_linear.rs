@@ -4,14 +4,15 @@ use std::sync::atomic::AtomicBool;
 
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use unshuffle::fit::{Prepared, prepare};
-use unshuffle::model::ThetaGivenPi;
-use unshuffle::numerics::rng;
-use unshuffle::posterior::draws::read_output;
-use unshuffle::sampler::chain::Silent;
-use unshuffle::sampler::hmc::warmup::{Adaptation, AdaptationSettings, Trajectory};
-use unshuffle::sampler::hmc::{EvalError, LogDensity};
-use unshuffle::sampler::hmc::{Kernel, MetricKind, MovingTarget, State};
+use unshuffle::hmc::{
+    Adaptation, AdaptationSettings, EvalError, Kernel, LogDensity, MetricKind, MovingTarget, State,
+    Trajectory,
+};
+use unshuffle::internals::fit::{Prepared, prepare};
+use unshuffle::internals::model::ThetaGivenPi;
+use unshuffle::internals::numerics::rng;
+use unshuffle::internals::posterior::read_output;
+use unshuffle::internals::sampler::chain::Silent;
 
 use crate::common::{Project, compiler, rows};
 use crate::exact::{Checks, Exact, NAMES};

@@ -11,13 +11,13 @@ use crate::quadrature::{Law, Posterior};
 use crate::study::{Draws, sampled};
 use crate::study::{Study, pooled};
 use serde_json::{Value, json};
-use unshuffle::config::{self, Config};
-use unshuffle::fit::{FitError, prepare, read_data};
-use unshuffle::model::Family;
-use unshuffle::numerics::mean;
-use unshuffle::posterior::diagnostics::mcse_mean;
-use unshuffle::posterior::draws::ChainDraws;
-use unshuffle::study::simulate::{DesignName, Settings, simulate};
+use unshuffle::FitError;
+use unshuffle::internals::config::{self, Config};
+use unshuffle::internals::fit::{prepare, read_data};
+use unshuffle::internals::model::Family;
+use unshuffle::internals::numerics::mean;
+use unshuffle::internals::posterior::{ChainDraws, mcse_mean};
+use unshuffle::internals::study::simulate::{DesignName, Settings, simulate};
 
 /// The 1 - 1.8e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.64;

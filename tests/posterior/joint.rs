@@ -9,11 +9,12 @@ use std::fs;
 use crate::enumeration::{Enumeration, ThetaPrior, num_moved};
 use crate::study::{Draws, sampled};
 use serde_json::{Value, json};
-use unshuffle::config;
-use unshuffle::fit::prepare;
-use unshuffle::numerics::mean;
-use unshuffle::posterior::diagnostics::mcse_mean;
-use unshuffle::sampler::links::{LinkFacts, LinkSpace, Permutation, Prior, PriorKind, RatePrior};
+use unshuffle::internals::config;
+use unshuffle::internals::fit::prepare;
+use unshuffle::internals::numerics::mean;
+use unshuffle::internals::posterior::mcse_mean;
+use unshuffle::internals::sampler::links::PriorKind;
+use unshuffle::links::{LinkFacts, LinkSpace, Permutation, Prior, RatePrior};
 
 /// The 1 - 0.74e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.815;

@@ -2,8 +2,8 @@
 //! responses and amounts: links enumerated, parameters by quadrature.
 
 use crate::study::all_permutations;
-use unshuffle::numerics::log_gamma;
-use unshuffle::sampler::links::Prior;
+use unshuffle::internals::numerics::log_gamma;
+use unshuffle::links::Prior;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {

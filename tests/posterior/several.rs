@@ -10,14 +10,15 @@ use crate::study::{all_permutations, sampled};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Value, json};
-use unshuffle::config;
-use unshuffle::fit::{Prepared, prepare};
-use unshuffle::model::{Outputs, Pairs};
-use unshuffle::numerics::mean;
-use unshuffle::numerics::rng::{DrawSeeds, stream};
-use unshuffle::posterior::diagnostics::mcse_mean;
-use unshuffle::sampler::chain::LinkedPairs;
-use unshuffle::sampler::links::{ActiveSet, LinkKernel, Permutation, Prior};
+use unshuffle::internals::config;
+use unshuffle::internals::fit::{Prepared, prepare};
+use unshuffle::internals::model::{Outputs, Pairs};
+use unshuffle::internals::numerics::mean;
+use unshuffle::internals::numerics::rng::{DrawSeeds, stream};
+use unshuffle::internals::posterior::mcse_mean;
+use unshuffle::internals::sampler::chain::LinkedPairs;
+use unshuffle::internals::sampler::links::LinkKernel;
+use unshuffle::links::{ActiveSet, Permutation, Prior};
 
 /// The 1 - 3.1e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.518;

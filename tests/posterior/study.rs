@@ -8,13 +8,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use unshuffle::config::{self, Config};
-use unshuffle::data::Dataset;
-use unshuffle::fit::{Prepared, Program};
-use unshuffle::model::stan::{Compiler, SilentBuild};
-use unshuffle::posterior::Posterior;
-use unshuffle::posterior::draws::{ChainDraws, read_links, read_output};
-use unshuffle::sampler::chain::Silent;
+use unshuffle::Posterior;
+use unshuffle::internals::config::{self, Config};
+use unshuffle::internals::data::Dataset;
+use unshuffle::internals::fit::{Prepared, Program};
+use unshuffle::internals::model::stan::{Compiler, SilentBuild};
+use unshuffle::internals::posterior::{ChainDraws, read_links, read_output};
+use unshuffle::internals::sampler::chain::Silent;
 
 /// The prior of links that tests of something else compare with: no probability of no error, and a uniform rate.
 pub fn flat_rate() -> Value {
@@ -29,10 +29,9 @@ pub struct Study {
 
 impl Study {
     /// `settings` is a config without `data`, whose place the data of each fit take.
-    pub fn new(mut settings: Value) -> Study {
-        settings["data"] = json!({"file": "in_memory.csv", "response": "y", "predictors": ["x1"]});
+    pub fn new(settings: Value) -> Study {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("study.json");
-        let config = config::parse(&settings.to_string(), &here, &[]);
+        let config = config::of_arrays(&settings, &here);
         let config = config.unwrap_or_else(|error| panic!("{error}"));
         let program = Program::compile(&config.model, &compiler()).unwrap();
         Study { config, program }

@@ -9,13 +9,13 @@ use std::path::Path;
 use crate::row_mixture::{Law, Posterior, Sees};
 use crate::study::{Draws, sampled};
 use serde_json::{Value, json};
-use unshuffle::config::{self, Config};
-use unshuffle::fit::{Prepared, prepare};
-use unshuffle::model::ThetaGivenPi;
-use unshuffle::model::stan::shipped_names;
-use unshuffle::numerics::mean;
-use unshuffle::posterior::diagnostics::mcse_mean;
-use unshuffle::sampler::hmc::LogDensity;
+use unshuffle::hmc::LogDensity;
+use unshuffle::internals::config::{self, Config};
+use unshuffle::internals::fit::{Prepared, prepare};
+use unshuffle::internals::model::ThetaGivenPi;
+use unshuffle::internals::model::stan::shipped_names;
+use unshuffle::internals::numerics::mean;
+use unshuffle::internals::posterior::mcse_mean;
 
 /// The 1 - 1.65e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.652;

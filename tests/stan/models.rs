@@ -8,20 +8,20 @@ use std::sync::atomic::AtomicBool;
 use bridgestan::{Model, open_library};
 use ndarray::Array2;
 use serde_json::json;
-use unshuffle::config::Family;
-use unshuffle::fit::{FitError, prepare};
-use unshuffle::model::stan::{
+use unshuffle::FitError;
+use unshuffle::hmc::{AdaptationSettings, EvalError, LogDensity, MetricKind, Trajectory};
+use unshuffle::internals::fit::prepare;
+use unshuffle::internals::model::stan::{
     BuildObserver, Compiler, StanError, StanSource, Toolchain, shipped_model, shipped_names,
 };
-use unshuffle::model::{ModelError, Outputs, Pairs, StanModel, ThetaGivenPi};
-use unshuffle::numerics::rng::{DrawSeeds, stream};
-use unshuffle::sampler::chain::{
+use unshuffle::internals::model::{Family, ModelError, Outputs, Pairs, StanModel, ThetaGivenPi};
+use unshuffle::internals::numerics::rng::{DrawSeeds, stream};
+use unshuffle::internals::sampler::chain::{
     Chain, ChainParts, ChainSettings, DrawsInMemory, LINK_COLUMNS, LinkedDensity, SAMPLER_COLUMNS,
     Silent, StepTwo,
 };
-use unshuffle::sampler::hmc::warmup::{AdaptationSettings, Trajectory};
-use unshuffle::sampler::hmc::{EvalError, LogDensity, MetricKind};
-use unshuffle::sampler::links::{ActiveSet, LinkKernel, Prior};
+use unshuffle::internals::sampler::links::LinkKernel;
+use unshuffle::links::{ActiveSet, Prior};
 
 use crate::common::{Project, compiler, program, rows};
 

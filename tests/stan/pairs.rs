@@ -1,9 +1,9 @@
 //! The pair likelihood of a program that says its own: evaluated as rarely as it can be.
 
 use serde_json::json;
-use unshuffle::model::{Outputs, StanModel, StanPairs};
-use unshuffle::numerics::rng::DrawSeeds;
-use unshuffle::sampler::links::PairLogLik;
+use unshuffle::internals::model::{Outputs, StanModel, StanPairs};
+use unshuffle::internals::numerics::rng::DrawSeeds;
+use unshuffle::links::PairLogLik;
 
 use crate::common::{compiler, program};
 

@@ -1,7 +1,7 @@
 //! The row mixture of one slope by enumeration: moved sets and links enumerated, parameters on a grid.
 
 use crate::study::all_permutations;
-use unshuffle::sampler::links::Prior;
+use unshuffle::links::Prior;
 
 #[derive(Clone, Copy, PartialEq)]
 pub enum Law {

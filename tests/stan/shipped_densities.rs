@@ -4,8 +4,8 @@ use std::ffi::CString;
 
 use bridgestan::{Model, StanLibrary, open_library};
 use serde_json::{Value, json};
-use unshuffle::model::stan::{Compiler, SilentBuild, shipped_model};
-use unshuffle::numerics::log_gamma;
+use unshuffle::internals::model::stan::{Compiler, SilentBuild, shipped_model};
+use unshuffle::internals::numerics::log_gamma;
 
 const N: usize = 6;
 const ALPHA: f64 = 0.7;

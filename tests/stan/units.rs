@@ -11,12 +11,12 @@ use std::sync::atomic::AtomicBool;
 
 use ndarray::{Axis, s};
 use serde_json::{Value, json};
-use unshuffle::config::{self, Config};
-use unshuffle::data::Dataset;
-use unshuffle::fit::{Program, read_data};
-use unshuffle::posterior::Posterior;
-use unshuffle::posterior::diagnostics::summarize;
-use unshuffle::sampler::chain::Silent;
+use unshuffle::Posterior;
+use unshuffle::internals::config::{self, Config};
+use unshuffle::internals::data::Dataset;
+use unshuffle::internals::fit::{Program, read_data};
+use unshuffle::internals::posterior::summarize;
+use unshuffle::internals::sampler::chain::Silent;
 
 use crate::common::compiler;
 

@@ -8,15 +8,15 @@ use std::sync::atomic::AtomicBool;
 use crate::support::{compiler, root};
 use ndarray::Axis;
 use serde_json::{Value, json};
-use unshuffle::config;
-use unshuffle::data::Dataset;
-use unshuffle::fit::Program;
-use unshuffle::model::Family;
-use unshuffle::model::stan::Compiler;
-use unshuffle::numerics::{mean, sd};
-use unshuffle::posterior::Posterior;
-use unshuffle::sampler::chain::Silent;
-use unshuffle::study::simulate::{DesignName, Settings, simulate};
+use unshuffle::Posterior;
+use unshuffle::internals::config;
+use unshuffle::internals::data::Dataset;
+use unshuffle::internals::fit::Program;
+use unshuffle::internals::model::Family;
+use unshuffle::internals::model::stan::Compiler;
+use unshuffle::internals::numerics::{mean, sd};
+use unshuffle::internals::sampler::chain::Silent;
+use unshuffle::internals::study::simulate::{DesignName, Settings, simulate};
 
 const NUM_ROWS: usize = 250;
 const NUM_PREDICTORS: usize = 2;
@@ -69,10 +69,7 @@ impl Method {
 }
 
 fn parsed(settings: &Value) -> anyhow::Result<config::Config> {
-    let mut settings = settings.clone();
-    settings["data"] = json!({"file": "simulated.csv", "response": "y", "predictors": ["x1"]});
-    let here = root().join("families.json");
-    Ok(config::parse(&settings.to_string(), &here, &[])?)
+    Ok(config::of_arrays(settings, &root().join("families.json"))?)
 }
 
 fn estimates(fitted: &Posterior, count: usize) -> Vec<f64> {

@@ -3,12 +3,9 @@
 use std::path::Path;
 
 use anyhow::Context;
-use unshuffle::baseline::least_squares;
-use unshuffle::config::{self, Config};
-use unshuffle::data::{self, Dataset};
-use unshuffle::posterior::diagnostics::read_csv;
-use unshuffle::posterior::draws::read_output;
-use unshuffle::posterior::links::{LinksSummary, RowNumbers};
+use unshuffle::Posterior;
+use unshuffle::internals::baseline::least_squares;
+use unshuffle::internals::{config, data};
 use unshuffle_plot::{Axis, Figure, Mark, Panel, Series};
 
 const KEPT: Series = Series(0);
@@ -20,7 +17,12 @@ pub fn draw() -> anyhow::Result<()> {
     let config = config::load(Path::new("configs/quickstart.json"), &[])?;
     let data = data::read(&config.data)?;
     let naive = least_squares(data.x.view(), &data.response).beta;
-    let (fitted, links) = results(&config, &data)?;
+    let posterior = Posterior::read(&config.output)?;
+    let beta = posterior.summary().iter();
+    let beta = beta.filter(|row| row.name.starts_with("beta."));
+    let fitted: Vec<f64> = beta.filter_map(|row| row.mean).collect();
+    let links = posterior.links.as_ref();
+    let links = links.context("the fit has no links: run `make demo` first")?;
     // Each row's income is that of its own place, or of the place where its response most probably belongs.
     let own = |row: usize| row;
     let likeliest = |row: usize| links.row(row).partners[0].0;
@@ -78,17 +80,4 @@ fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
     values.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], v| {
         [low.min(v), high.max(v)]
     })
-}
-
-/// Posterior means of the coefficients, and what the draws say of each link.
-fn results(config: &Config, data: &Dataset) -> anyhow::Result<(Vec<f64>, LinksSummary)> {
-    let chains = read_output(&config.output)?;
-    let links = LinksSummary::read(&config.output, &chains, RowNumbers::new(&data.row_numbers))?;
-    let summary = read_csv(std::fs::File::open(config.output.join("summary.csv"))?)?;
-    let beta = summary.iter().filter(|row| row.name.starts_with("beta."));
-    let beta = beta.filter_map(|row| row.mean).collect();
-    Ok((
-        beta,
-        links.context("the fit has no links: run `make demo` first")?,
-    ))
 }

@@ -12,11 +12,11 @@ use thiserror::Error;
 
 use crate::config::ModelSource;
 use crate::data::{DataError, NewRows, read_new};
-use crate::fit::{FitError, draw_responses, drawn_family};
+use crate::fit::FitError;
 use crate::model::ModelError;
 use crate::model::stan::{Compiler, StanError};
 use crate::numerics::rng;
-use crate::posterior::{Posterior, PosteriorError};
+use crate::posterior::{LawDraws, Posterior, PosteriorError};
 
 /// Chains count from 1, and the last streams are taken by checks of a fit and by exports.
 const STREAM: usize = usize::MAX - 3;
@@ -141,14 +141,17 @@ impl Prediction {
         let no_family = || PredictError::NoFamily {
             folder: self.fit.folder.path().to_path_buf(),
         };
-        let family = drawn_family(&self.fit.config).ok_or_else(no_family)?;
+        let spread = self.fit.data.as_ref().and_then(|data| data.spread.as_ref());
+        let family = self.fit.config.known_family().ok_or_else(no_family)?;
+        let laws = LawDraws::new(family, self.rows.x.view(), &self.fit.chains, spread);
+        let laws = laws.ok_or_else(no_family)?;
         let mut rng = rng::stream(seed, STREAM);
         let responses = self.draws.iter().map(|&index| {
-            let (chain, draw) = self.fit.place(index);
-            let chain = &self.fit.chains[chain];
-            draw_responses(chain, draw, self.rows.x.view(), family, &mut rng).ok_or_else(no_family)
+            let (chain, draw) = laws.place(index);
+            let at_rows = laws.at(chain, draw).ok_or_else(no_family)?;
+            Ok(at_rows.draw(&mut rng))
         });
-        let responses = responses.collect::<Result<_, _>>()?;
+        let responses = responses.collect::<Result<_, PredictError>>()?;
         Ok(self.predictions(responses))
     }
 

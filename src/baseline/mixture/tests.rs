@@ -112,3 +112,23 @@ fn rows_that_are_all_right_put_the_rate_on_its_boundary() {
     let errors: Vec<f64> = naive.standard_error.iter().map(|e| e * factor).collect();
     close(&fit.standard_error, &errors, 1e-10);
 }
+
+/// Forty of 400 rows lie almost exactly on another line, as rounded responses can: its likelihood is higher, but it is no
+/// regression of most rows.
+#[test]
+fn a_tenth_of_the_rows_on_one_line_is_no_regression() {
+    let mut rng = crate::numerics::rng::stream(5, 1);
+    let normal = |rng: &mut _| -> f64 { rand::Rng::sample(rng, rand_distr::StandardNormal) };
+    let x = Array2::from_shape_fn(
+        (400, 2),
+        |(_, k)| if k == 0 { 1.0 } else { normal(&mut rng) },
+    );
+    let response = |row: usize| match row {
+        ..40 => 3.0 * x[[row, 1]] + 1e-3 * normal(&mut rng),
+        _ => 0.2 * x[[row, 1]] + normal(&mut rng),
+    };
+    let y: Vec<f64> = (0..400).map(response).collect();
+    let fit = fit(x.view(), &y);
+    assert!(fit.mismatch_rate.unwrap() < 0.8, "{:?}", fit.mismatch_rate);
+    assert!(fit.beta[1] < 1.0, "{:?}", fit.beta);
+}

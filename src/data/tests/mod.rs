@@ -28,15 +28,7 @@ impl Folder {
             ..Data::new("f.csv", "", Vec::new())
         };
         change(&mut data);
-        for path in [
-            &mut data.file,
-            &mut data.left,
-            &mut data.right,
-            &mut data.candidates,
-        ] {
-            *path = path.take().map(|path| self.0.path().join(path));
-        }
-        data
+        data.in_folder(self.0.path())
     }
 
     fn read(&self, formula: &str, change: impl Fn(&mut Data)) -> Result<Dataset, DataError> {

@@ -1,7 +1,7 @@
 //! Several responses: as a list and by cbind, and the sentence for each that cannot be fitted.
 
 use super::*;
-use crate::config::{LinkColumns, Missing, Response};
+use crate::config::{DataSource, LinkColumns, Missing, Response};
 use crate::data::stan_json;
 
 const BUDGETS: &str = "food,rent,income\n1,8,3\n2,5,1\n4,6,0\n8,7,2\n";
@@ -129,13 +129,14 @@ fn all_responses_come_from_one_file() {
         ("right.csv", "id,rent,income\n1,8,3\n2,5,1\n3,6,0\n4,7,2\n"),
     ]);
     let two = |data: &mut Data| {
-        data.file = None;
-        data.left = Some("left.csv".into());
-        data.right = Some("right.csv".into());
-        data.links = Some(LinkColumns {
-            left: "id".into(),
-            right: "id".into(),
-        });
+        data.source = DataSource::Two {
+            left: "left.csv".into(),
+            right: "right.csv".into(),
+            links: LinkColumns {
+                left: "id".into(),
+                right: "id".into(),
+            },
+        };
     };
     assert_eq!(
         folder.refused("cbind(food, rent) ~ income", two),

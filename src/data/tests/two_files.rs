@@ -1,25 +1,26 @@
 //! Two linked files against the file that joins them.
 
 use super::*;
-use crate::config::{LinkColumns, Missing};
+use crate::config::{DataSource, LinkColumns, Missing};
 
 const SURVEY: &str = "person,wage,p,zone\n7,1.5,0.9,n\n3,2.5,0.8,s\n12,4,0.7,n\n5,3,0.5,s\n";
 const REGISTER: &str = "educ,person,sex,birth\n9,3,f,1\n12,12,m,2\n8,1,f,3\n16,5,m,4\n10,7,f,5\n";
 const JOINED: &str = "person,wage,p,zone,educ,sex,birth\n\
                       7,1.5,0.9,n,10,f,5\n3,2.5,0.8,s,9,f,1\n12,4,0.7,n,12,m,2\n5,3,0.5,s,16,m,4\n";
 
-fn links(left: &str, right: &str) -> Option<LinkColumns> {
-    Some(LinkColumns {
-        left: left.into(),
-        right: right.into(),
-    })
+fn linked_by(left: &str, right: &str) -> DataSource {
+    DataSource::Two {
+        left: "survey.csv".into(),
+        right: "register.csv".into(),
+        links: LinkColumns {
+            left: left.into(),
+            right: right.into(),
+        },
+    }
 }
 
 fn two(data: &mut Data) {
-    data.file = None;
-    data.left = Some("survey.csv".into());
-    data.right = Some("register.csv".into());
-    data.links = links("person", "person");
+    data.source = linked_by("person", "person");
 }
 
 fn folder() -> Folder {
@@ -64,8 +65,7 @@ fn link_columns_may_have_two_names() {
         ("register.csv", REGISTER),
     ]);
     let linked = folder.read("wage ~ educ", |data| {
-        two(data);
-        data.links = links("register_id", "person");
+        data.source = linked_by("register_id", "person");
         data.id = Some("person".into());
     });
     assert_eq!(linked.unwrap().row_ids.unwrap(), ["7", "3", "12", "5"]);

@@ -55,6 +55,7 @@ impl Cache {
         Ok(Cache { root })
     }
 
+    #[cfg(test)]
     pub fn at(root: impl Into<PathBuf>) -> Cache {
         Cache { root: root.into() }
     }

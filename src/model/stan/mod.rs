@@ -16,12 +16,11 @@ mod stanc;
 mod toolchain;
 mod wheel;
 
-pub use bundle::{Packed, Unpacked};
 pub use cache::Cache;
-pub use compile::{Compiled, Compiler};
-pub use doctor::{Check, doctor};
+pub use compile::Compiler;
+pub use doctor::doctor;
 pub use error::StanError;
-pub use inventory::{Cleaned, Entry, Soundness};
+pub use inventory::Soundness;
 pub use shipped::{ShippedModel, shipped_model, shipped_names, shipped_of};
 pub use source::StanSource;
 pub use stanc::ProgramInfo;

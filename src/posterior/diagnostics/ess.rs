@@ -1,4 +1,4 @@
-//! Effective sample sizes of the mean, the spread, quantiles, the bulk and the tails.
+//! Effective sample sizes of the mean, quantiles, the bulk and the tails.
 
 use super::chains::{can_be_judged, is_constant, map_draws, pool, split};
 use super::ranks::normal_scores;
@@ -23,15 +23,6 @@ pub fn ess_tail(chains: &[&[f64]]) -> Option<f64> {
 
 pub fn ess_mean(chains: &[&[f64]]) -> Option<f64> {
     can_be_judged(chains).then(|| ess(&split(chains)))?
-}
-
-/// ESS of the squared deviations from the mean.
-pub fn ess_sd(chains: &[&[f64]]) -> Option<f64> {
-    if !can_be_judged(chains) {
-        return None;
-    }
-    let mean = mean(&pool(chains))?;
-    ess(&split(&map_draws(chains, |x| (x - mean).powi(2))))
 }
 
 /// ESS of the indicator of draws up to the quantile.

@@ -29,6 +29,7 @@ pub(crate) fn is_low_e_bfmi(e_bfmi: f64) -> bool {
 /// One finding; its display says what was found and what to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "FindingRecord", try_from = "FindingRecord")]
+#[expect(missing_docs, reason = "the sentence of a variant names its fields")]
 pub enum Finding {
     /// The fit was interrupted or killed, or some of its draws are lost.
     Unfinished { num_draws: usize, num_asked: usize },

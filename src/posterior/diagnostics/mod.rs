@@ -21,14 +21,15 @@ mod reference;
 
 pub use checks::{ChainRecord, RunRecord, check};
 pub use energy::e_bfmi;
-pub use ess::{ess_bulk, ess_mean, ess_quantile, ess_sd, ess_tail};
-pub use finding::{Finding, Names, Worst};
+pub use ess::ess_mean;
+#[cfg(test)]
+pub(crate) use finding::Names;
+pub use finding::{Finding, Worst};
 pub(crate) use finding::{MAX_PRIOR_DEVIATION, MAX_R_HAT, MIN_E_BFMI, MIN_ESS_PER_CHAIN};
 pub(crate) use finding::{is_high_r_hat, is_low_e_bfmi, min_ess};
-pub use mcse::{mcse_mean, mcse_quantile, mcse_sd};
-pub use rhat::r_hat;
+pub use mcse::mcse_mean;
 #[cfg(test)]
 pub(crate) use summary::NUM_SUMMARIZED;
 pub use summary::{SummaryRow, summarize};
-pub use summary_csv::{SummaryError, read_csv, write_csv};
+pub use summary_csv::write_csv;
 pub use summary_table::text_table;

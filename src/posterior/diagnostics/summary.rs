@@ -113,6 +113,7 @@ impl SummaryRow {
         ]
     }
 
+    #[cfg(test)]
     pub(super) fn from_numbers(name: String, numbers: [Option<f64>; 11]) -> Self {
         let [
             mean,

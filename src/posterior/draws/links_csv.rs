@@ -66,6 +66,7 @@ pub struct MovedRow {
     pub linked_to: usize,
 }
 
+/// Reads the moved rows of every draw of a chain.
 pub fn read_links(path: &Path) -> Result<Vec<MovedRow>, DrawsError> {
     let text = fs::read_to_string(path).map_err(|source| DrawsError::Read {
         path: path.to_path_buf(),

@@ -11,8 +11,10 @@ mod writer;
 pub use checkpoint::Checkpoint;
 pub use cmdstan_csv::{ChainHeader, CsvWriter, format_float};
 pub use link_draws::LinkDraws;
-pub use links_csv::{LinksWriter, MovedRow, read_links};
-pub use read::{ChainDraws, DrawsError, read_chain, read_output};
+#[cfg(test)]
+pub(crate) use links_csv::LinksWriter;
+pub use links_csv::{MovedRow, read_links};
+pub use read::{ChainDraws, DrawsError, read_output};
 pub use sample::ChainSample;
 pub(crate) use sample::is_log_lik;
 pub use writer::{ChainWriter, Checkpoints};

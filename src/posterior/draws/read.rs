@@ -37,21 +37,29 @@ pub enum DrawsError {
 /// One chain as it was saved.
 #[derive(Debug, Clone, Default)]
 pub struct ChainDraws {
+    /// Number of the chain, from 1.
     pub chain: usize,
+    /// Most doublings of a trajectory.
     pub max_depth: usize,
+    /// Iterations of warm-up, which are not saved.
     pub num_warmup: usize,
+    /// Time of the warm-up.
     pub warmup_seconds: f64,
+    /// Time of the draws.
     pub sampling_seconds: f64,
+    /// Names of the columns.
     pub names: Vec<String>,
     /// One vector of draws for each name.
     pub columns: Vec<Vec<f64>>,
 }
 
 impl ChainDraws {
+    /// How many draws there are.
     pub fn num_draws(&self) -> usize {
         self.columns.first().map_or(0, Vec::len)
     }
 
+    /// The draws of one quantity.
     pub fn column(&self, name: &str) -> Option<&[f64]> {
         let k = self.names.iter().position(|known| known == name)?;
         Some(&self.columns[k])

@@ -27,14 +27,14 @@ use crate::sampler::hmc::warmup::{Adaptation, AdaptationSettings};
 use crate::sampler::hmc::{Kernel, MovingTarget, State, StepInfo};
 use crate::sampler::links::UpdateInfo;
 
-pub use collapsed::{CollapsedMove, CollapsedState};
+pub use collapsed::CollapsedMove;
 pub use gaussian_theta::GaussianTheta;
 pub use model::{DrawOutputs, LinkedDensity, LinkedPairs};
 pub use observer::{Observer, Progress, Silent};
 pub use outcome::{ChainOutcome, Drift, LinksStart};
 pub use sink::{Draw, DrawSink, DrawsInMemory, LINK_COLUMNS, SAMPLER_COLUMNS};
 pub use state::ChainState;
-pub use step_two::{StepTwo, StepTwoState};
+pub use step_two::StepTwo;
 
 /// Why a chain stopped; `E` is the error of its model.
 #[derive(Debug, thiserror::Error)]

@@ -41,6 +41,7 @@ pub struct Checkerboard {
 }
 
 impl Checkerboard {
+    /// A kernel of `steps` proposals for each update.
     pub fn new(steps: u64, restart: Restart) -> Self {
         Self {
             steps,
@@ -50,6 +51,7 @@ impl Checkerboard {
         }
     }
 
+    /// One update of the links.
     pub fn step<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
         &mut self,
         pi: &mut Permutation,

@@ -19,14 +19,14 @@ use crate::numerics::Qr;
 
 /// Proposals of one step, by the variance of d: about a quarter of them change d by one, so a step carries d about as far
 /// as its posterior is wide.
-const PROPOSALS_PER_VARIANCE: f64 = 3.0;
+const PROPOSALS_PER_VARIANCE: f64 = 6.0;
 /// Proposals for each moved row: where most rows are moved, beta depends on how they are paired.
-const PROPOSALS_PER_MOVED: f64 = 8.0;
+const PROPOSALS_PER_MOVED: f64 = 16.0;
 /// The fewest proposals of one step, for each row and in all.
-const MIN_PER_ROW: f64 = 20.0;
-const MIN_PROPOSALS: f64 = 1_000.0;
-/// The most proposals of one step. They take 1 to 2 ms, about as long as the rest of an iteration at 1000 rows.
-const MAX_PROPOSALS: f64 = 15_000.0;
+const MIN_PER_ROW: f64 = 30.0;
+const MIN_PROPOSALS: f64 = 3_000.0;
+/// The most proposals of one step: 3 ms or so.
+const MAX_PROPOSALS: f64 = 30_000.0;
 /// Residual sums of squares below this share of the total sum of squares count as this share: beyond it there is only
 /// rounding.
 const SMALLEST_SHARE: f64 = 1e-12;

@@ -6,6 +6,7 @@
 //! a right kernel exceeds 4.5 with probability 3e-6, and there are about 80 such tests.
 
 use super::acceptance::{Acceptance, Barker, Metropolis};
+use super::pair::DenseLogLik;
 use super::*;
 use crate::model::Family;
 use crate::numerics::log_gamma;

@@ -189,18 +189,22 @@ impl<F: PairFamily> FamilyLogLik<F> {
         }));
     }
 
+    /// The density of a response given its predictors.
     pub fn family(&self) -> F {
         self.family
     }
 
+    /// The power of the likelihood.
     pub fn temperature(&self) -> f64 {
         self.temperature
     }
 
+    /// The responses, in the order of the data.
     pub fn response(&self) -> &[f64] {
         &self.response
     }
 
+    /// The linear predictor of every row of X.
     pub fn fitted(&self) -> &[f64] {
         &self.fitted
     }

@@ -13,9 +13,15 @@ use rand_distr::{Beta, Binomial, Distribution};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PriorKind {
     /// Every permutation that moves at most `max_moved` rows is as likely as any other.
-    Uniform { max_moved: usize },
+    Uniform {
+        /// Most moved rows.
+        max_moved: usize,
+    },
     /// Each moved row costs `theta`.
-    Hamming { theta: f64 },
+    Hamming {
+        /// How far the log probability falls with each moved row.
+        theta: f64,
+    },
     /// Each row is mislinked with the same unknown probability, the mislinked rows of each group carrying a uniform
     /// derangement; that probability is integrated out.
     BetaBinomial(RatePrior),

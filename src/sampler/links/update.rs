@@ -12,13 +12,16 @@ use rand::Rng;
 #[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug)]
 pub enum LinkKernel {
+    /// Moves proposed in the active set.
     ActiveSet(ActiveSet),
+    /// Exchanges of random pairs, as in the paper.
     Checkerboard(Checkerboard),
     /// The mode instead of a draw: the paper's MC-EM.
     Mode(ModeSearch),
 }
 
 impl LinkKernel {
+    /// One update of the links.
     pub fn step<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
         &mut self,
         pi: &mut Permutation,

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use thiserror::Error;
 
-pub use advice::{Advice, Decision};
-pub use description::{Description, Residuals};
+pub use advice::Advice;
+pub use description::Description;
 pub use trial::{METHODS, SHARES, Trial, Trials, check};
 
 use crate::fit::FitError;

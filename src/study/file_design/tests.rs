@@ -169,7 +169,7 @@ fn the_target_is_the_fit_of_the_law_that_the_data_name() {
         panic!("a fit");
     };
     assert_eq!(config.model.response_kind(), ResponseKind::Count);
-    assert!(config.data.file.as_ref().unwrap().ends_with("counts.csv"));
+    assert!(config.data.files()[0].ends_with("counts.csv"));
     let median = with(with(counts, "errors", json!("ald")), "tau", json!(0.8));
     let study = load(&folder, median, naive()).unwrap();
     let quantile = Baseline::Quantile { tau: 0.8 };

@@ -51,6 +51,8 @@ pub enum SimulateError {
     LoneInBlock { count: usize },
     #[error(transparent)]
     Data(#[from] DataError),
+    #[error("rows are mislinked in one file; join the files of these data into one first")]
+    NotOneFile,
     #[error("--drop names `{column}`, which {problem}")]
     Drop {
         column: String,

@@ -88,8 +88,8 @@ fn with_responses_moved(
     row_numbers: &[usize],
     pi: &[usize],
 ) -> Result<String, SimulateError> {
-    let DataSource::One(file) = source.data.source() else {
-        unreachable!("`unshuffle simulate` takes one file");
+    let DataSource::File { file } = &source.data.source else {
+        return Err(SimulateError::NotOneFile);
     };
     let table = Table::read(file, "data.file")?;
     let names = &table.header;

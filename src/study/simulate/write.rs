@@ -10,7 +10,7 @@ use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
 use super::{SimulateError, Simulated, Truth, predictor_names};
-use crate::config::{Data, Family};
+use crate::config::{Data, DataSource, Family};
 
 /// Writes `data.csv`, `truth.json` and `config.json` into `folder`; replaces such files only with `force`.
 pub fn write_files(
@@ -83,7 +83,9 @@ pub fn config_text(name: &str, model: (&str, Family), data: &Data) -> String {
         model.push(("family", spaced(&family)));
     }
     let columns = Data {
-        file: Some("data.csv".into()),
+        source: DataSource::File {
+            file: "data.csv".into(),
+        },
         ..data.clone()
     };
     let columns = serde_json::to_value(columns).expect("plain JSON");

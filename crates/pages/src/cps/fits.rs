@@ -10,14 +10,14 @@ use anyhow::Context;
 use rand::seq::index;
 use rand_distr::{Binomial, Distribution};
 use serde_json::{Value, json};
-use unshuffle::baseline::{Baseline, least_squares};
-use unshuffle::config::{self, Config};
-use unshuffle::data::{self, Blocks, Dataset};
-use unshuffle::fit::Program;
-use unshuffle::model::stan::Compiler;
-use unshuffle::numerics::rng;
-use unshuffle::sampler::chain::Silent;
-use unshuffle::study::simulate::{Source, mislink_file};
+use unshuffle::internals::baseline::{Baseline, least_squares};
+use unshuffle::internals::config::{self, Config};
+use unshuffle::internals::data::{self, Blocks, Dataset};
+use unshuffle::internals::fit::Program;
+use unshuffle::internals::model::stan::Compiler;
+use unshuffle::internals::numerics::rng;
+use unshuffle::internals::sampler::chain::Silent;
+use unshuffle::internals::study::simulate::{Source, mislink_file};
 
 const CONFIG: &str = "configs/cps.json";
 const RATES: [f64; 2] = [0.1, 0.2];
@@ -200,7 +200,6 @@ fn fit(method: &Method, data: Dataset, wrong: u64, compiler: &Compiler) -> anyho
     let folder = tempfile::tempdir()?;
     let mut settings: Value = json!({
         "model": {"stan": method.model},
-        "data": {"file": "in_memory.csv", "response": "y", "predictors": ["x"]},
         // Flat: what each fact buys is seen best where the prior itself knows nothing.
         "permutation": {"prior": {"name": "beta_binomial", "a": 1, "b": 1, "no_error": 0}},
         "sampler": {"warmup": 1000, "draws": 1000},
@@ -211,7 +210,7 @@ fn fit(method: &Method, data: Dataset, wrong: u64, compiler: &Compiler) -> anyho
         settings["permutation"]["prior"]["audit"] = audit;
     }
     let here = folder.path().join("config.json");
-    let config = config::parse(&settings.to_string(), &here, &[])?;
+    let config = config::of_arrays(&settings, &here)?;
     let num_rows = data.num_rows() as f64;
     let num_coefficients = data.x.ncols();
     let program = Program::compile(&config.model, compiler)?;

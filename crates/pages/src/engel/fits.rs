@@ -6,12 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use crate::support::compiler;
 use anyhow::Context;
-use unshuffle::config;
-use unshuffle::fit::prepare;
-use unshuffle::model::stan::Compiler;
-use unshuffle::posterior::Posterior;
-use unshuffle::sampler::chain::Silent;
-use unshuffle::study::simulate::Truth;
+use unshuffle::Posterior;
+use unshuffle::internals::config;
+use unshuffle::internals::fit::prepare;
+use unshuffle::internals::model::stan::Compiler;
+use unshuffle::internals::sampler::chain::Silent;
+use unshuffle::internals::study::simulate::Truth;
 
 const CONFIG: &str = "configs/quickstart.json";
 const TRUTH: &str = "configs/data/engel_truth.json";

@@ -1,6 +1,6 @@
 //! The contraction theorem, and what the posterior does as n grows.
 
-use unshuffle::study::{CONTRACTION_D, CONTRACTION_T, epsilon2, radius};
+use unshuffle::internals::study::{CONTRACTION_D, CONTRACTION_T, epsilon2, radius};
 use unshuffle_plot::{Axis, Figure, Mark, Panel, Series};
 
 use super::Section;

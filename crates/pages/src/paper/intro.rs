@@ -1,6 +1,6 @@
 //! What the page is, how it was made, and what the paper leaves open.
 
-use unshuffle::config::Sampler;
+use unshuffle::internals::config::Sampler;
 
 use super::Section;
 use super::format::{duration, plural, range, table};

@@ -1,6 +1,6 @@
 //! Figures of the linear study: intervals of the coefficients, corners of the permutation, errors by temperature.
 
-use unshuffle::study::simulate::{Design, simulate};
+use unshuffle::internals::study::simulate::{Design, simulate};
 use unshuffle_plot::{Axis, Figure, HeatCell, Interval, Mark, Panel, Series};
 
 use super::format::range;

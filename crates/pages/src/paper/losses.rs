@@ -1,6 +1,6 @@
 //! Ours against the mixture on the same data: where the difference is more than chance, and why.
 
-use unshuffle::numerics::{mean, sd};
+use unshuffle::internals::numerics::{mean, sd};
 
 use super::format::{fixed, of_all, significant, table, words};
 use super::pays::{Setting, settings};

@@ -48,7 +48,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Reads every file of `src` but lib.rs and main.rs, without test code.
+    /// Reads every file of `src` but lib.rs, internals.rs and main.rs, without test code.
     pub fn read(src: &Path) -> Graph {
         let mut files = Vec::new();
         collect(src, &mut files);
@@ -80,8 +80,8 @@ impl Graph {
     /// The arrows of one file, by its path inside src.
     pub fn add(&mut self, file: &Path, tokens: &[Placed]) {
         let module = module_of(file);
-        if module.is_empty() {
-            return; // lib.rs and main.rs stand outside the house.
+        if module.is_empty() || module == ["internals"] {
+            return; // lib.rs, internals.rs and main.rs stand outside the house.
         }
         let place = |line: usize| format!("src/{}:{line}", file.display());
         let Some(from) = room_of(&module) else {

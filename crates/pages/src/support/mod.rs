@@ -8,7 +8,7 @@ pub mod tables;
 
 use std::path::PathBuf;
 
-use unshuffle::model::stan::{Cache, Compiler, SilentBuild, Toolchain};
+use unshuffle::internals::model::stan::{Cache, Compiler, SilentBuild, Toolchain};
 
 /// The root of the repository.
 pub fn root() -> PathBuf {

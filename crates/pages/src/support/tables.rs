@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
-use unshuffle::numerics;
+use unshuffle::internals::numerics;
 
 /// study.json.
 #[derive(Deserialize)]

@@ -1,37 +1,49 @@
 //! The law of a response at each row of X, for one draw of the parameters.
 
 use ndarray::{ArrayView1, ArrayView2};
+use rand::Rng;
 
-use crate::model::{Family, Law, Source, Spread};
-use crate::posterior::draws::ChainDraws;
+use super::draws::ChainDraws;
+use crate::model::{Family, Law, LogSpread, Source};
 
 /// The laws of all rows of X.
 #[derive(Debug, Clone)]
-pub(super) struct RowLaws {
+pub struct RowLaws {
     pub laws: Vec<Law>,
 }
 
-/// The posterior draws of everything that the laws need.
-pub(super) struct LawDraws<'a> {
+impl RowLaws {
+    /// A response of each row.
+    pub fn draw(&self, rng: &mut impl Rng) -> Vec<f64> {
+        self.laws.iter().map(|law| law.draw(rng)).collect()
+    }
+}
+
+/// The posterior draws of everything that the laws of the rows of `x` need. These may be rows that were not fitted.
+pub struct LawDraws<'a> {
     family: Family,
     x: ArrayView2<'a, f64>,
     chains: &'a [ChainDraws],
     /// Of the program whose spread depends on the predictors.
-    spread: Option<Spread>,
+    spread: Option<&'a LogSpread>,
 }
 
 impl<'a> LawDraws<'a> {
-    /// None where the draws lack one `beta` for each column of X, or a scale.
+    /// None where the draws lack one `beta` for each column of X, a scale, or a parameter of the family.
     pub fn new(
         family: Family,
         x: ArrayView2<'a, f64>,
         chains: &'a [ChainDraws],
+        spread: Option<&'a LogSpread>,
     ) -> Option<LawDraws<'a>> {
+        if matches!(family, Family::Robust { .. }) && spread.is_none() {
+            return None;
+        }
         let draws = LawDraws {
             family,
             x,
             chains,
-            spread: matches!(family, Family::Robust { .. }).then(|| Spread::new(x)),
+            spread,
         };
         let first = chains.first()?;
         (first.num_draws() > 0).then_some(())?;
@@ -75,10 +87,10 @@ impl<'a> LawDraws<'a> {
         let beta = self.beta(chain, draw)?;
         let fitted = self.x.dot(&ArrayView1::from(&beta));
         let mut scales = vec![scale; fitted.len()];
-        if let Some(spread) = &self.spread {
+        if let Some(spread) = self.spread {
             let entry = |k: usize| value(&format!("gamma.{k}"));
             let gamma: Option<Vec<f64>> = (1..=spread.num_columns()).map(entry).collect();
-            spread.fill(scale, &gamma?, &mut scales);
+            spread.fill(self.x, scale, &gamma?, &mut scales);
         }
         let law = |(&fitted, &scale): (&f64, &f64)| family.at(fitted, scale);
         Some(RowLaws {
