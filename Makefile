@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test program setup environments paper real browser slurm bench lint clean reliability reliability-quick
+.PHONY: demo test program setup environments paper real browser slurm r bench lint clean reliability reliability-quick
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -92,6 +92,10 @@ $(PYARROW)/ok: scripts/parquet_requirements.txt
 # Studies and the chains of a fit through a real Slurm on this machine; needs root.
 slurm: program
 	tests/slurm.sh $(PROGRAM)
+
+# The R package by R CMD check, and the R code of the documentation; needs R and the packages of scripts/r_packages.txt.
+r: program
+	scripts/check_r $(PROGRAM)
 
 # Breaks fits and studies on purpose and writes docs/reliability.md; an hour of it is the soak.
 reliability: setup

@@ -1,0 +1,4 @@
+library(testthat)
+library(unshuffle)
+
+test_check("unshuffle")
