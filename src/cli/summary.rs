@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
+use super::json;
 use super::terminal::{check_finished, print_comparison, print_summary, width};
 use crate::baseline::compare::read_baselines;
 use crate::posterior::diagnostics::SummaryRow;
@@ -31,6 +32,8 @@ pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
         Ok(posterior) => {
             check_finished(posterior, args.strict)?;
             say!("{}", report::overview(posterior, width()));
+            json::result("verdict", report::Verdict::new(posterior));
+            json::result("picture", report::forest_svg(posterior));
             posterior.summary()
         }
         // The tables need fewer files.

@@ -27,6 +27,7 @@ use thiserror::Error;
 
 use crate::posterior::{Folder, Posterior};
 
+pub use coefficients::forest_svg;
 pub use terminal::{overview, verdict_text};
 pub use verdict::Verdict;
 

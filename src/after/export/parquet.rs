@@ -13,6 +13,7 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
 use super::ExportError;
+use crate::posterior::draws::copied;
 use crate::posterior::ExportFolder;
 use crate::posterior::draws::{ChainDraws, MovedRow};
 
@@ -54,6 +55,8 @@ fn draws_of(chain: &ChainDraws) -> Chain<'_> {
     ];
     let named = chain.names.iter().zip(&chain.columns);
     columns.extend(named.map(|(name, values)| (name.as_str(), Values::Real(values))));
+    let copies = copied(&chain.names).into_iter();
+    columns.extend(copies.map(|(place, plain)| (plain, Values::Real(&chain.columns[place]))));
     columns
 }
 

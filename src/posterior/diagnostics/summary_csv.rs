@@ -5,6 +5,8 @@ use std::io;
 use super::summary::{COLUMNS, SummaryRow};
 
 const NA: &str = "NA";
+/// The last column; files of older versions lack it.
+const LABEL: &str = "label";
 
 #[derive(Debug, thiserror::Error)]
 pub enum SummaryError {
@@ -22,16 +24,23 @@ pub enum SummaryError {
     },
 }
 
-pub fn write_csv(rows: &[SummaryRow], writer: impl io::Write) -> Result<(), SummaryError> {
+/// `label` is what the user calls a quantity.
+pub fn write_csv(
+    rows: &[SummaryRow],
+    label: impl Fn(&str) -> String,
+    writer: impl io::Write,
+) -> Result<(), SummaryError> {
     let mut writer = csv::Writer::from_writer(writer);
-    writer.write_record(header())?;
+    writer.write_record(header().chain([LABEL]))?;
     for row in rows {
         let numbers = row.numbers().map(|number| match number {
             // Debug prints the shortest digits that read back as the same number, with an exponent where that is shorter.
             Some(number) => format!("{number:?}"),
             None => NA.to_owned(),
         });
-        writer.write_record(std::iter::once(&row.name).chain(&numbers))?;
+        let label = label(&row.name);
+        let cells = std::iter::once(&row.name).chain(&numbers).chain([&label]);
+        writer.write_record(cells)?;
     }
     writer.flush().map_err(csv::Error::from)?;
     Ok(())
@@ -40,7 +49,7 @@ pub fn write_csv(rows: &[SummaryRow], writer: impl io::Write) -> Result<(), Summ
 pub fn read_csv(reader: impl io::Read) -> Result<Vec<SummaryRow>, SummaryError> {
     let mut reader = csv::Reader::from_reader(reader);
     let found = reader.headers()?;
-    if !found.iter().eq(header()) {
+    if !found.iter().eq(header().chain([LABEL])) && !found.iter().eq(header()) {
         return Err(SummaryError::Columns {
             found: found.iter().collect::<Vec<_>>().join(","),
         });
@@ -78,8 +87,14 @@ mod tests {
     fn rows_survive_writing_and_reading() {
         let rows = example_rows();
         let mut file = Vec::new();
-        write_csv(&rows, &mut file).unwrap();
+        write_csv(&rows, |name| format!("my {name}"), &mut file).unwrap();
         assert_eq!(read_csv(file.as_slice()).unwrap(), rows);
+        let older = String::from_utf8(file).unwrap();
+        let older: String = older
+            .lines()
+            .map(|line| format!("{}\n", line.rsplit_once(',').unwrap().0))
+            .collect();
+        assert_eq!(read_csv(older.as_bytes()).unwrap(), rows);
     }
 
     #[test]
@@ -89,11 +104,11 @@ mod tests {
         row.q95 = Some(1e300);
         row.r_hat = Some(f64::INFINITY);
         let mut file = Vec::new();
-        write_csv(&[row], &mut file).unwrap();
+        write_csv(&[row], |_| "log income".into(), &mut file).unwrap();
         assert_eq!(
             String::from_utf8(file).unwrap(),
-            "name,Mean,MCSE,StdDev,MAD,5%,50%,95%,ESS_bulk,ESS_tail,ESS_bulk/s,R_hat\n\
-             \"a,b\",0.1,NA,NA,NA,NA,NA,1e300,NA,NA,NA,inf\n"
+            "name,Mean,MCSE,StdDev,MAD,5%,50%,95%,ESS_bulk,ESS_tail,ESS_bulk/s,R_hat,label\n\
+             \"a,b\",0.1,NA,NA,NA,NA,NA,1e300,NA,NA,NA,inf,log income\n"
         );
     }
 

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod cmdstan_csv;
+mod copies;
 mod link_draws;
 mod links_csv;
 mod read;
@@ -9,6 +10,8 @@ mod sample;
 mod writer;
 
 pub use checkpoint::Checkpoint;
+#[cfg(feature = "parquet")]
+pub(crate) use copies::copied;
 pub use cmdstan_csv::{ChainHeader, CsvWriter, format_float};
 pub use link_draws::LinkDraws;
 pub use links_csv::{LinksWriter, MovedRow, read_links};
