@@ -55,7 +55,10 @@ pub(super) fn cache(args: CacheArgs) -> Result<(), Failure> {
             shipped,
         } => {
             let shipped = shipped_names().into_iter().filter(|_| shipped);
-            let files: Vec<PathBuf> = files.into_iter().chain(shipped.map(PathBuf::from)).collect();
+            let files: Vec<PathBuf> = files
+                .into_iter()
+                .chain(shipped.map(PathBuf::from))
+                .collect();
             pack(&cache, bundle, &files)?;
         }
         CacheCommand::Unpack { bundle } => {

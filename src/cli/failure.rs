@@ -64,7 +64,10 @@ impl Failure {
 
     /// Prints the sentence, and behind it the causes it does not tell itself.
     pub fn report(self) -> u8 {
-        let sentence = self.error.as_ref().map(|error| full_sentence(error.as_ref()));
+        let sentence = self
+            .error
+            .as_ref()
+            .map(|error| full_sentence(error.as_ref()));
         if json::is_on() {
             json::end_badly(self.code, sentence.as_deref());
         } else if let Some(sentence) = sentence {

@@ -176,7 +176,9 @@ impl ResultArgs {
             print(posterior, truth);
         }
         if self.quiet || json::is_on() {
-            warn_of_problems(&posterior.all_findings());
+            let findings = posterior.all_findings().into_iter();
+            let in_her_names = findings.map(|f| f.renamed(|name| posterior.name_of(name)));
+            warn_of_problems(&in_her_names.collect::<Vec<_>>());
         }
         let output = tidy(posterior.folder.path());
         json::result("folder", absolute(posterior.folder.path()));

@@ -129,7 +129,7 @@ def follow(process: subprocess.Popen[str], shown: Progress) -> Event:
         if kind == "progress":
             shown.update(event)
         elif kind == "warning":
-            warnings.warn(event["message"], UnshuffleWarning, stacklevel=5)
+            warnings.warn(event["message"], UnshuffleWarning, stacklevel=4)
         elif kind in ("result", "error"):
             last = event
     return last

@@ -102,8 +102,9 @@ class Settings:
         return None
 
     def write(self, folder: Path, data: Frame | None, candidates: Frame | None) -> Path:
-        """Writes the config and the data frames into `folder`; returns the path of the config."""
-        folder.mkdir(parents=True, exist_ok=True)
+        """Writes the config and the data frames into `folder/input`; returns the path of the config."""
+        place = folder / "input"
+        place.mkdir(parents=True, exist_ok=True)
         columns = self.config.setdefault("data", {})
         if self.file is not None:
             self.config.setdefault("name", self.file.stem)
@@ -112,13 +113,13 @@ class Settings:
         if isinstance(data, (str, os.PathLike)):
             columns["file"] = str(Path(data).absolute())
         elif data is not None:
-            columns["file"] = str(write_by_content(data, folder, "data").absolute())
+            columns["file"] = str(write_by_content(data, place, "data").absolute())
         if isinstance(candidates, (str, os.PathLike)):
             columns["candidates"] = str(Path(candidates).absolute())
         elif candidates is not None:
-            columns["candidates"] = str(write_by_content(candidates, folder, "candidates").absolute())
+            columns["candidates"] = str(write_by_content(candidates, place, "candidates").absolute())
         self.config["output"] = str(folder.absolute())
-        path = folder / "input.json"
+        path = place / "config.json"
         path.write_text(json.dumps(self.config, indent=2) + "\n", encoding="utf-8")
         return path
 

@@ -47,9 +47,13 @@ class Fit:
     ) -> None:
         self.folder = folder
         self._data = data
-        self._library: Library = library or installed_library()
+        self._chosen = library
         # The folder is removed when the fit is forgotten.
         self._temporary = temporary
+
+    @property
+    def _library(self) -> Library:
+        return self._chosen or installed_library()
 
     def summary(self) -> Frame:
         """Mean, MCSE, sd, quantiles, ESS and R-hat of every quantity, under the names of your columns.
@@ -190,11 +194,11 @@ class Fit:
         config = json.loads((to / "config.json").read_text(encoding="utf-8"))
         for key in ("file", "left", "right", "candidates"):
             path = config["data"].get(key)
-            if path is not None and Path(path).parent == self.folder.absolute():
-                config["data"][key] = str((to / Path(path).name).absolute())
+            if path is not None and Path(path).parent == self.folder.absolute() / "input":
+                config["data"][key] = str((to / "input" / Path(path).name).absolute())
         config["output"] = str(to.absolute())
         (to / "config.json").write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
-        return Fit(to, self._data, self._library)
+        return Fit(to, self._data, self._chosen)
 
     @property
     def verdict(self) -> str:

@@ -52,11 +52,7 @@ impl Kind {
 
 /// Writes arviz.zarr.zip. Where the data files are gone or have changed, the groups that need them are left out; the
 /// sentence that says so is returned.
-pub fn write_arviz(
-    fit: &Posterior,
-    to: &Path,
-    force: bool,
-) -> Result<Option<String>, ExportError> {
+pub fn write_arviz(fit: &Posterior, to: &Path, force: bool) -> Result<Option<String>, ExportError> {
     let folder = ExportFolder::new(to);
     let path = to.join(ExportFolder::ARVIZ);
     if path.exists() && !force {
@@ -148,7 +144,10 @@ fn constant(data: &Dataset) -> Group {
         },
     ];
     let blocks = data.blocks.as_ref().map(|blocks| {
-        let labels = blocks.of_row.iter().map(|block| blocks.labels[*block].clone());
+        let labels = blocks
+            .of_row
+            .iter()
+            .map(|block| blocks.labels[*block].clone());
         Values::Text(labels.collect())
     });
     let known = [
@@ -245,7 +244,10 @@ fn row_numbers(data: &Dataset) -> Array {
 /// The names of predictors and responses.
 fn labels(fit: &Posterior) -> Vec<Array> {
     let predictors = fit.predictors().into_iter().map(String::from).collect();
-    let responses = fit.data.as_ref().and_then(|data| data.response_names.clone());
+    let responses = fit
+        .data
+        .as_ref()
+        .and_then(|data| data.response_names.clone());
     let responses = responses.map(|names| one_dimension("response", Values::Text(names)));
     let predictors = one_dimension("predictor", Values::Text(predictors));
     [predictors].into_iter().chain(responses).collect()
@@ -279,7 +281,13 @@ fn variables(chain: &ChainDraws) -> Vec<(String, Vec<Element>)> {
 fn variable(fit: &Posterior, name: &str, elements: &[Element], is_labelled: bool) -> Array {
     let num_indices = elements[0].0.len();
     let lengths: Vec<usize> = (0..num_indices)
-        .map(|k| elements.iter().map(|(indices, _)| indices[k]).max().unwrap_or(0))
+        .map(|k| {
+            elements
+                .iter()
+                .map(|(indices, _)| indices[k])
+                .max()
+                .unwrap_or(0)
+        })
         .collect();
     let size: usize = lengths.iter().product();
     let mut order = vec![0; size];
@@ -301,7 +309,12 @@ fn variable(fit: &Posterior, name: &str, elements: &[Element], is_labelled: bool
         (true, 1) => "response".to_string(),
         _ => format!("{name}_dim_{k}"),
     };
-    dims.extend(lengths.iter().enumerate().map(|(k, length)| (dim(k), *length)));
+    dims.extend(
+        lengths
+            .iter()
+            .enumerate()
+            .map(|(k, length)| (dim(k), *length)),
+    );
     Array {
         name: name.to_string(),
         dims,
@@ -333,17 +346,31 @@ mod tests {
     use crate::posterior::Folder;
 
     fn fit() -> Posterior {
-        let text = r#"{"model": {"stan": "linear"}, "data": {"file": "a.csv", "formula": "y ~ x"}}"#;
+        let text =
+            r#"{"model": {"stan": "linear"}, "data": {"file": "a.csv", "formula": "y ~ x"}}"#;
         let config = crate::config::parse(text, Path::new("/fit/config.json"), &[]).unwrap();
-        let names = ["lp__", "n_moved__", "L.1.1", "L.2.1", "L.1.2", "L.2.2", "log_lik.1"];
+        let names = [
+            "lp__",
+            "n_moved__",
+            "L.1.1",
+            "L.2.1",
+            "L.1.2",
+            "L.2.2",
+            "log_lik.1",
+        ];
         let chain = |shift: f64| ChainDraws {
             names: names.map(String::from).to_vec(),
-            columns: (0..names.len()).map(|k| vec![k as f64 + shift; 3]).collect(),
+            columns: (0..names.len())
+                .map(|k| vec![k as f64 + shift; 3])
+                .collect(),
             ..ChainDraws::default()
         };
         let mut chains = vec![chain(0.0), chain(10.0)];
         // An interrupted fit has chains of different lengths.
-        chains[1].columns.iter_mut().for_each(|column| column.truncate(2));
+        chains[1]
+            .columns
+            .iter_mut()
+            .for_each(|column| column.truncate(2));
         Posterior::of(Folder::new("/fit"), config, chains)
     }
 

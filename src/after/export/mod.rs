@@ -25,8 +25,8 @@ use crate::posterior::draws::DrawsError;
 use crate::posterior::links::{LinksSummary, RowNumbers};
 use crate::posterior::{ExportFolder, Posterior, PosteriorError};
 use crate::sampler::links::Permutation;
-use assignment::best_assignment;
 pub use arviz::write_arviz;
+use assignment::best_assignment;
 pub(crate) use links::ChainLinks;
 
 /// Chains count from 1, and the last two streams are taken by checks of a fit.

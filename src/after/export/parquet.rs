@@ -13,8 +13,8 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
 use super::ExportError;
-use crate::posterior::draws::copied;
 use crate::posterior::ExportFolder;
+use crate::posterior::draws::copied;
 use crate::posterior::draws::{ChainDraws, MovedRow};
 
 /// The values of one column in one chain.

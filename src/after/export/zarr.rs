@@ -103,9 +103,16 @@ impl Values {
             Values::Flag(values) => values.iter().map(|flag| u8::from(*flag)).collect(),
             Values::Text(texts) => {
                 let padding = std::iter::repeat('\0');
-                let padded = |text: &String| text.chars().chain(padding.clone()).take(longest(texts)).collect::<Vec<_>>();
+                let padded = |text: &String| {
+                    text.chars()
+                        .chain(padding.clone())
+                        .take(longest(texts))
+                        .collect::<Vec<_>>()
+                };
                 let characters = texts.iter().flat_map(padded);
-                characters.flat_map(|c| u32::from(c).to_le_bytes()).collect()
+                characters
+                    .flat_map(|c| u32::from(c).to_le_bytes())
+                    .collect()
             }
         }
     }
@@ -126,7 +133,10 @@ mod tests {
         let texts = Values::Text(vec!["é".into(), "ab".into()]);
         assert_eq!(texts.dtype(), "<U2");
         let expected = [[0xe9, 0], [0x61, 0x62]].concat();
-        let expected: Vec<u8> = expected.iter().flat_map(|c: &u32| c.to_le_bytes()).collect();
+        let expected: Vec<u8> = expected
+            .iter()
+            .flat_map(|c: &u32| c.to_le_bytes())
+            .collect();
         assert_eq!(texts.bytes(), expected);
         assert_eq!(Values::Flag(vec![true, false]).bytes(), [1, 0]);
     }

@@ -115,7 +115,9 @@ impl Cache {
         folder: &Path,
         record: &Record,
     ) -> io::Result<()> {
-        let of_bundle = self.bundle().and_then(|root| folder.strip_prefix(root).ok());
+        let of_bundle = self
+            .bundle()
+            .and_then(|root| folder.strip_prefix(root).ok());
         let inside = folder.strip_prefix(self.root()).ok().or(of_bundle);
         let inside = inside.ok_or_else(|| io::Error::other("it is not of this cache"))?;
         for name in record.names() {

@@ -10,9 +10,9 @@ mod sample;
 mod writer;
 
 pub use checkpoint::Checkpoint;
+pub use cmdstan_csv::{ChainHeader, CsvWriter, format_float};
 #[cfg(feature = "parquet")]
 pub(crate) use copies::copied;
-pub use cmdstan_csv::{ChainHeader, CsvWriter, format_float};
 pub use link_draws::LinkDraws;
 pub use links_csv::{LinksWriter, MovedRow, read_links};
 pub use read::{ChainDraws, DrawsError, read_chain, read_output};
