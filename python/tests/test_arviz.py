@@ -55,3 +55,18 @@ def test_pictures_are_drawn(fit):
 def test_a_fit_without_links_has_no_rate(engel):
     fit = unshuffle.fit("log_food ~ log_income", engel, model="mean_shift", model_data={"k": 24}, update="none", draws=50)
     assert "n_moved" not in fit.idata["posterior"]
+
+
+def test_the_export_is_a_zarr_store_with_the_same_draws(fit, tmp_path):
+    import subprocess
+
+    import xarray
+    import zarr
+
+    words = ["export", str(fit.folder), "--arviz", "--output", str(tmp_path)]
+    subprocess.run([unshuffle.binary(), *words], check=True, capture_output=True)
+    with zarr.storage.ZipStore(tmp_path / "arviz.zarr.zip", mode="r") as store:
+        tree = xarray.open_datatree(store, engine="zarr")
+        assert set(tree.children) >= {"posterior", "sample_stats", "observed_data", "constant_data", "posterior_predictive"}
+        for name in ["beta", "sigma2", "mismatch_rate", "n_moved", "predictor"]:
+            numpy.testing.assert_array_equal(tree["posterior"][name], fit.idata["posterior"][name])

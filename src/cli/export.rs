@@ -32,7 +32,7 @@ pub(super) struct ExportArgs {
     /// End with exit code 1, and without an export, when the fit is not finished
     #[arg(long)]
     strict: bool,
-    /// Write only arviz.zarr.zip, the draws with their data for ArviZ (`arviz.from_zarr`) and xarray
+    /// Write only arviz.zarr.zip, the draws and the data as a Zarr store for ArviZ and xarray
     #[arg(long, conflicts_with_all = ["sets", "seed", "also"])]
     arviz: bool,
     /// Also write all draws and links as draws.parquet and links.parquet

@@ -64,7 +64,7 @@ def fit(
         **keywords,
     })
     temporary, folder = _place(settings, output)
-    config = settings.write(folder, data, candidates)
+    config = settings.write(folder, data, candidates, name="fit" if temporary else folder.name)
     result = run(["fit", str(config), *words], progress)
     found = Path(result["folder"])
     is_frame = data is not None and not isinstance(data, (str, os.PathLike))

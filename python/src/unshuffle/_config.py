@@ -101,14 +101,12 @@ class Settings:
             return self.base / "out" / str(self.config.get("name") or self.file.stem)
         return None
 
-    def write(self, folder: Path, data: Frame | None, candidates: Frame | None) -> Path:
+    def write(self, folder: Path, data: Frame | None, candidates: Frame | None, name: str = "fit") -> Path:
         """Writes the config and the data frames into `folder/input`; returns the path of the config."""
         place = folder / "input"
         place.mkdir(parents=True, exist_ok=True)
         columns = self.config.setdefault("data", {})
-        if self.file is not None:
-            self.config.setdefault("name", self.file.stem)
-        self.config.setdefault("name", folder.name if self.output() else "fit")
+        self.config.setdefault("name", self.file.stem if self.file is not None else name)
         self.resolve_paths()
         if isinstance(data, (str, os.PathLike)):
             columns["file"] = str(Path(data).absolute())

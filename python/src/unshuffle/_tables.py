@@ -18,10 +18,11 @@ Library = Literal["pandas", "polars"]
 
 def library_of(frame: Frame) -> Library:
     """Which library a data frame is of."""
-    for name in ("pandas", "polars"):
+    names: tuple[Library, Library] = ("pandas", "polars")
+    for name in names:
         module = sys.modules.get(name)
         if module is not None and isinstance(frame, module.DataFrame):
-            return name  # type: ignore[return-value]
+            return name
     raise TypeError(f"data is a {type(frame).__name__}: give a DataFrame of pandas or polars, or the path of a CSV file")
 
 
