@@ -64,7 +64,15 @@ def read_csv(path: Path, library: Library, texts: tuple[str, ...] = ()) -> Frame
 
     return pandas.read_csv(path, na_values=["NA"], keep_default_na=True, dtype={
         name: str for name in texts
-    }, float_precision="round_trip")
+    }, **exact_numbers())
+
+
+def exact_numbers() -> dict[str, str]:
+    """What makes pandas read every digit; from 3.1 on it does so by itself, and warns of the option."""
+    import pandas
+
+    release = tuple(int(part) for part in pandas.__version__.split(".")[:2])
+    return {"float_precision": "round_trip"} if release < (3, 1) else {}
 
 
 def read_like(path: Path, frame: Frame) -> Frame:
@@ -78,7 +86,7 @@ def read_like(path: Path, frame: Frame) -> Frame:
 
     kinds = {name: kind for name, kind in frame.dtypes.items() if kind.kind not in "mM"}
     dates = [name for name, kind in frame.dtypes.items() if kind.kind in "mM"]
-    read = pandas.read_csv(path, dtype=kinds, parse_dates=dates, float_precision="round_trip")
+    read = pandas.read_csv(path, dtype=kinds, parse_dates=dates, **exact_numbers())
     # The index is not in the file; it can be kept where no row was left out.
     return read.set_index(frame.index) if len(read) == len(frame) else read
 
