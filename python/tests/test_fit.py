@@ -51,7 +51,7 @@ def test_tables_have_the_names_of_the_user(fit):
     moved = fit.links.groupby(["chain", "draw"]).size().sum() / 4000
     assert moved == pytest.approx(summary.loc["n_moved", "Mean"])
     assert fit.trust["source"] == "joint"
-    assert "least squares" in fit.verdict
+    assert "2 of 2 coefficients changed" in fit.verdict
     assert "log_income" in str(fit)
     assert "<img" in fit._repr_html_()
     assert fit.report().name == "report.html"

@@ -79,7 +79,7 @@ def load(folder: PathLike) -> Fit:
     return Fit(path)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Assessment:
     """Whether a file is suitable, from fits of it with planted wrong links."""
 
@@ -94,6 +94,9 @@ class Assessment:
     def advice(self) -> str:
         """The advice in a sentence."""
         return str(self.results["advice"]["sentence"])
+
+    def __repr__(self) -> str:
+        return f"<unshuffle.Assessment: {self.advice}>"
 
     def __str__(self) -> str:
         return self.text
