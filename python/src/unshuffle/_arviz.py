@@ -15,7 +15,8 @@ def inference_data(path: Path) -> Any:
     except ImportError as error:
         raise ImportError("fit.idata needs ArviZ: pip install arviz") from error
     groups = datasets(path)
-    if hasattr(arviz, "InferenceData"):
+    # ArviZ 1.x has the name InferenceData too, for a DataTree.
+    if arviz.__version__.startswith("0."):
         return arviz.InferenceData(**groups)
     import xarray
 
