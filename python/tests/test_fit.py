@@ -95,7 +95,7 @@ def test_pooled_statsmodels_are_rubins_rules_and_the_command_line(fit, tmp_path)
         estimate, error = rubin(estimates, errors)
         assert pooled.estimate[name] == pytest.approx(estimate, rel=1e-12)
         assert pooled.standard_error[name] == pytest.approx(error, rel=1e-12)
-        df = results[0].df_resid
+        df = float(results[0].df_resid)
         lines += [f"{k},{name},{e!r},{s!r},{df!r}" for k, (e, s) in enumerate(zip(estimates.tolist(), errors.tolist()), 1)]
     (tmp_path / "estimates.csv").write_text("\n".join(lines) + "\n")
     words = ["pool", str(tmp_path / "estimates.csv"), "--output", str(tmp_path / "pooled.csv")]

@@ -122,7 +122,8 @@ class Fit:
     def completed(self, m: int = 20, *, also: Sequence[str] = (), seed: int = 1) -> list[Frame]:
         """`m` completed data sets: your data with the responses linked as in draws of the posterior.
 
-        `also` are columns that were measured with the response and move with it, such as another form of it.
+        `also` are columns that were measured with the response and move with it, such as another form of it. The sets of a
+        fit that was loaded from a folder have two columns more, `row` and `linked_to`.
         """
         return list(self._completed(m, also, seed))
 
@@ -132,8 +133,9 @@ class Fit:
             run([*words, *(word for column in also for word in ("--also", column))])
             for k in range(1, m + 1):
                 path = Path(folder) / f"completed_{k}.csv"
-                has_all = self._data is not None and list(self._data.columns) == header(path)
-                yield read_like(path, self._data) if has_all else read_csv(path, self._library)
+                columns = [] if self._data is None else list(self._data.columns)
+                is_like = columns and header(path)[: len(columns)] == columns
+                yield read_like(path, self._data) if is_like else read_csv(path, self._library)
 
     def pool(
         self,

@@ -76,17 +76,18 @@ def exact_numbers() -> dict[str, str]:
 
 
 def read_like(path: Path, frame: Frame) -> Frame:
-    """Reads a CSV file with the columns of `frame` as a frame with its types."""
+    """Reads a CSV file whose first columns are those of `frame` as a frame with its columns and types."""
     if library_of(frame) == "polars":
         import polars
 
-        schema = {name: kind for name, kind in frame.schema.items() if name in header(path)}
-        return polars.read_csv(path, schema_overrides=schema, infer_schema_length=None)
+        read = polars.read_csv(path, schema_overrides=dict(frame.schema), infer_schema_length=None)
+        return read.select(frame.columns)
     import pandas
 
     kinds = {name: kind for name, kind in frame.dtypes.items() if kind.kind not in "mM"}
     dates = [name for name, kind in frame.dtypes.items() if kind.kind in "mM"]
     read = pandas.read_csv(path, dtype=kinds, parse_dates=dates, **exact_numbers())
+    read = read[list(frame.columns)]
     # The index is not in the file; it can be kept where no row was left out.
     return read.set_index(frame.index) if len(read) == len(frame) else read
 
