@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test program setup environments paper real browser slurm r bench lint clean reliability reliability-quick
+.PHONY: demo test program setup environments wheel python paper real browser slurm r bench lint clean reliability reliability-quick
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -87,6 +87,42 @@ $(BROWSER)/ok: tests/browser/requirements.txt
 $(PYARROW)/ok: scripts/parquet_requirements.txt
 	python3 -m venv $(PYARROW)
 	$(PYARROW)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+# The Python package with the program and the compiled models inside, in target/wheels. The program looks for the models in
+# ../share/unshuffle/bundle, which is where the folder `data` of a wheel is installed.
+MATURIN := target/maturin
+WHEELS := target/wheels
+WHEEL_DATA := target/wheel_data
+BUNDLE := $(WHEEL_DATA)/data/share/unshuffle/bundle
+
+wheel: setup $(MATURIN)/ok
+	cargo build --release -p unshuffle
+	rm -rf $(WHEELS) $(WHEEL_DATA)
+	mkdir -p $(WHEEL_DATA)
+	target/release/unshuffle cache pack $(WHEEL_DATA)/models.tar.gz --shipped
+	UNSHUFFLE_CACHE=$(CURDIR)/$(BUNDLE) target/release/unshuffle cache unpack $(WHEEL_DATA)/models.tar.gz
+	rm -r $(WHEEL_DATA)/models.tar.gz $(BUNDLE)/locks
+	cd python && ../$(MATURIN)/bin/maturin build --release --locked --out ../$(WHEELS)
+
+$(MATURIN)/ok: python/requirements_wheel.txt
+	python3 -m venv $(MATURIN)
+	$(MATURIN)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+# The wheel on a machine that has nothing else, then the tests, examples and types of the package, and its notebook.
+PACKAGE := target/package_python
+
+python: wheel $(PACKAGE)/ok
+	python3 python/tests/fresh.py $(WHEELS)/*.whl
+	$(PACKAGE)/bin/pip install --quiet --no-index --no-deps --force-reinstall $(WHEELS)/*.whl
+	cd python && ../$(PACKAGE)/bin/python -m pytest --quiet tests
+	cd python && ../$(PACKAGE)/bin/python -m mypy
+	$(PACKAGE)/bin/python python/tests/notebook.py docs/notebooks/ten_minutes.ipynb
+
+$(PACKAGE)/ok: python/requirements_test.txt
+	python3 -m venv $(PACKAGE)
+	$(PACKAGE)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 # Studies and the chains of a fit through a real Slurm on this machine; needs root.

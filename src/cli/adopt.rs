@@ -7,8 +7,10 @@ use clap::Args;
 
 use super::ToolchainArgs;
 use super::failure::Failure;
+use super::json;
 use super::output::to_stdout;
 use super::progress::BuildProgress;
+use super::terminal::absolute;
 use crate::model::stan::adopt::{Adopted, adopt as adopt_program};
 use crate::model::stan::{Compiler, StanError, StanSource};
 
@@ -60,6 +62,9 @@ pub(super) fn adopt(args: AdoptArgs) -> Result<(), Failure> {
     if let Some(path) = &args.config {
         write(path, &config)?;
     }
+    json::result("program", absolute(&output));
+    json::result("config", args.config.as_deref().map(absolute));
+    json::result("notes", adopted.notes());
     tell(&adopted, &args, &output, &config);
     Ok(())
 }

@@ -8,8 +8,9 @@ use clap::Args;
 use super::config_args::ConfigArgs;
 use super::default_threads;
 use super::failure::Failure;
+use super::json;
 use super::progress::{BuildProgress, ChainProgress, in_words};
-use super::terminal::{stop_on_interrupt, tidy};
+use super::terminal::{absolute, stop_on_interrupt, tidy};
 use crate::config::{Config, ResponseKind, Sampler};
 use crate::data::link_space;
 use crate::fit::{Program, read_data};
@@ -65,6 +66,7 @@ pub(super) fn assess(args: AssessArgs) -> Result<(), Failure> {
         trials: done,
     };
     assessment.write(&output)?;
+    json::result("folder", absolute(&output));
     print(&assessment);
     say!("Picture and numbers: {}", tidy(&output));
     Ok(())

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::compile::source_of;
 use super::failure::Failure;
 use super::progress::BuildProgress;
-use crate::model::stan::{Cache, Compiler, Soundness, Toolchain};
+use crate::model::stan::{Cache, Compiler, Soundness, Toolchain, shipped_names};
 
 #[derive(Debug, Args)]
 pub(super) struct CacheArgs {
@@ -33,6 +33,9 @@ enum CacheCommand {
         /// Stan programs to compile and pack: paths of .stan files, or names of shipped models; by default all that are compiled
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Compile and pack every shipped model
+        #[arg(long, conflicts_with = "files")]
+        shipped: bool,
     },
     /// Add the models of a bundle to the cache; fits run what it holds, so unpack only bundles that you trust
     Unpack {
@@ -46,7 +49,18 @@ pub(super) fn cache(args: CacheArgs) -> Result<(), Failure> {
     match args.command {
         CacheCommand::List => list(&cache),
         CacheCommand::Clean { all } => clean(&cache, all)?,
-        CacheCommand::Pack { bundle, files } => pack(&cache, bundle, &files)?,
+        CacheCommand::Pack {
+            bundle,
+            files,
+            shipped,
+        } => {
+            let shipped = shipped_names().into_iter().filter(|_| shipped);
+            let files: Vec<PathBuf> = files
+                .into_iter()
+                .chain(shipped.map(PathBuf::from))
+                .collect();
+            pack(&cache, bundle, &files)?;
+        }
         CacheCommand::Unpack { bundle } => {
             let unpacked = cache.unpack(&bundle, &BuildProgress::new())?;
             say!(
@@ -81,6 +95,9 @@ fn list(cache: &Cache) {
     }
     let total = entries.iter().map(|entry| entry.bytes).sum();
     say!("Total: {} in {}", megabytes(total), cache.root().display());
+    if let Some(bundle) = cache.bundle() {
+        say!("Models that came with unshuffle: {}", bundle.display());
+    }
 }
 
 fn clean(cache: &Cache, all: bool) -> Result<(), Failure> {

@@ -1,13 +1,14 @@
 //! `unshuffle export`: relinked data from a finished fit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::failure::Failure;
-use super::terminal::check_finished;
-use crate::after::export::{Export, Settings};
-use crate::posterior::Folder;
+use super::json;
+use super::terminal::{absolute, check_finished};
+use crate::after::export::{Export, Settings, write_arviz};
+use crate::posterior::{ExportFolder, Folder, Posterior};
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
@@ -31,17 +32,23 @@ pub(super) struct ExportArgs {
     /// End with exit code 1, and without an export, when the fit is not finished
     #[arg(long)]
     strict: bool,
+    /// Write only arviz.zarr.zip, the draws and the data as a Zarr store for ArviZ and xarray
+    #[arg(long, conflicts_with_all = ["sets", "seed", "also"])]
+    arviz: bool,
     /// Also write all draws and links as draws.parquet and links.parquet
     #[cfg(feature = "parquet")]
-    #[arg(long)]
+    #[arg(long, conflicts_with = "arviz")]
     parquet: bool,
 }
 
 pub(super) fn export(args: ExportArgs) -> Result<(), Failure> {
+    let to = args.output.clone();
+    let to = to.unwrap_or_else(|| Folder::new(&args.folder).export().path().to_path_buf());
+    if args.arviz {
+        return arviz(&args, &to);
+    }
     let export = Export::read(&args.folder, &args.also)?;
     check_finished(export.fit(), args.strict)?;
-    let to = args.output;
-    let to = to.unwrap_or_else(|| Folder::new(&args.folder).export().path().to_path_buf());
     let settings = Settings {
         num_sets: args.sets,
         seed: args.seed,
@@ -52,6 +59,7 @@ pub(super) fn export(args: ExportArgs) -> Result<(), Failure> {
     if args.parquet {
         export.write_parquet(&to)?;
     }
+    json::result("folder", absolute(&to));
     say!("Written to {}:", to.display());
     let num_rows = export.num_rows();
     for linking in linkings {
@@ -62,5 +70,17 @@ pub(super) fn export(args: ExportArgs) -> Result<(), Failure> {
             linking.expected_right
         );
     }
+    Ok(())
+}
+
+fn arviz(args: &ExportArgs, to: &Path) -> Result<(), Failure> {
+    let fit = Posterior::read(&args.folder)?;
+    check_finished(&fit, args.strict)?;
+    if let Some(sentence) = write_arviz(&fit, to, args.force)? {
+        note!("warning: {sentence}");
+    }
+    let path = to.join(ExportFolder::ARVIZ);
+    json::result("file", absolute(&path));
+    say!("Written: {}", path.display());
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use super::json;
 use crate::after::export::ExportError;
 use crate::after::pool::PoolError;
 use crate::after::predict::PredictError;
@@ -63,8 +64,14 @@ impl Failure {
 
     /// Prints the sentence, and behind it the causes it does not tell itself.
     pub fn report(self) -> u8 {
-        if let Some(error) = &self.error {
-            note!("error: {}", full_sentence(error.as_ref()));
+        let sentence = self
+            .error
+            .as_ref()
+            .map(|error| full_sentence(error.as_ref()));
+        if json::is_on() {
+            json::end_badly(self.code, sentence.as_deref());
+        } else if let Some(sentence) = sentence {
+            note!("error: {sentence}");
         }
         self.code
     }

@@ -10,10 +10,11 @@ use super::config_args::{
     ConfigArgs, ConfigFileArgs, warn_of_size, warn_of_unreachable_links, what_was_done,
 };
 use super::failure::Failure;
+use super::json;
 use super::progress::ChainProgress;
 use super::terminal::{
-    print_comparison, print_findings, print_summary, stop_on_interrupt, tidy, warn_of_problems,
-    width,
+    absolute, print_comparison, print_findings, print_summary, stop_on_interrupt, tidy,
+    warn_of_problems, width,
 };
 use super::{ToolchainArgs, default_threads};
 use crate::baseline::compare::read_truth;
@@ -173,10 +174,13 @@ impl ResultArgs {
         if !self.quiet && !posterior.chains.is_empty() {
             print(posterior, truth);
         }
-        if self.quiet {
-            warn_of_problems(&posterior.all_findings());
+        if self.quiet || json::is_on() {
+            let findings = posterior.all_findings().into_iter();
+            let in_her_names = findings.map(|f| f.renamed(|name| posterior.name_of(name)));
+            warn_of_problems(&in_her_names.collect::<Vec<_>>());
         }
         let output = tidy(posterior.folder.path());
+        json::result("folder", absolute(posterior.folder.path()));
         if posterior.is_interrupted() {
             let num_draws = posterior.num_draws();
             note!(
@@ -210,6 +214,7 @@ fn has_more_to_do(prepared: &Prepared) -> Result<bool, Failure> {
         }
         Found::Unfinished => {}
         Found::Finished => {
+            json::result("folder", absolute(&prepared.config.output));
             say!("The fit in {output} is finished: there is nothing left to do.")
         }
     }

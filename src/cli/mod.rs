@@ -16,6 +16,7 @@ mod export;
 mod failure;
 mod fit;
 mod init;
+mod json;
 mod pool;
 mod predict;
 mod progress;
@@ -46,6 +47,9 @@ use clap::{Args, Parser, Subcommand};
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Write one JSON object for each line of progress, each warning and the result to stdout, for programs that drive this one
+    #[arg(long, global = true)]
+    json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -120,6 +124,9 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(help_or_mistake) => return ExitCode::from(shown(&help_or_mistake)),
     };
+    if cli.json {
+        json::turn_on();
+    }
     let outcome = match cli.command {
         Command::Fit(args) => fit::fit(*args),
         Command::Check(args) => check::check(args),
@@ -140,7 +147,12 @@ pub fn main() -> ExitCode {
         Command::Schema => schema::schema(),
     };
     let code = match outcome {
-        Ok(()) => 0,
+        Ok(()) => {
+            if json::is_on() {
+                json::end_well();
+            }
+            0
+        }
         Err(failure) => failure.report(),
     };
     ExitCode::from(output::exit_code(code))
@@ -149,6 +161,13 @@ pub fn main() -> ExitCode {
 /// Prints the help that was asked for, or what is wrong with the arguments.
 fn shown(help_or_mistake: &clap::Error) -> u8 {
     let code = if help_or_mistake.use_stderr() { 2 } else { 0 };
+    if code == 2 && std::env::args_os().any(|word| word == "--json") {
+        json::turn_on();
+        let text = help_or_mistake.to_string();
+        let sentence = text.split("\n\n").next().unwrap_or_default();
+        json::end_badly(code, Some(sentence.trim_start_matches("error: ").trim()));
+        return code;
+    }
     match help_or_mistake.print() {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => code.max(2),
         _ => code,

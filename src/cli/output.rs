@@ -6,6 +6,7 @@
 use std::io::{Error, ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::OnceLock;
 
+use super::json;
 use crate::text::printable;
 
 /// The first failed write to stdout; nothing is written after it.
@@ -23,19 +24,22 @@ macro_rules! note {
 
 /// Text for people: control characters in the names of columns or files do not reach the terminal.
 pub(super) fn to_stdout(text: &str) {
-    write_to_stdout(&printable(text));
+    match json::is_on() {
+        true => json::add_text(text),
+        false => write_to_stdout(&printable(text)),
+    }
 }
 
 /// Text for programs, unchanged unless a terminal would show it.
 pub(super) fn data_to_stdout(text: &str) {
-    if stdout().is_terminal() {
+    if json::is_on() || stdout().is_terminal() {
         to_stdout(text);
     } else {
         write_to_stdout(text);
     }
 }
 
-fn write_to_stdout(text: &str) {
+pub(super) fn write_to_stdout(text: &str) {
     if FAILED.get().is_some() {
         return;
     }
@@ -50,6 +54,9 @@ fn write_to_stdout(text: &str) {
 
 /// A stderr that cannot be written ends nothing: there is no place left to say so.
 pub(super) fn to_stderr(text: &str) {
+    if json::is_on() {
+        return json::message(text);
+    }
     let _ = stderr().lock().write_all(printable(text).as_bytes());
 }
 

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use serde_json::json;
 
+use super::json;
 use crate::model::stan::{BuildObserver, StanError};
 use crate::sampler::chain::{Observer, Progress};
 use crate::study::{Ended, Study, StudyObserver, Task};
@@ -20,7 +22,7 @@ pub(super) struct BuildProgress {
 impl BuildProgress {
     pub fn new() -> BuildProgress {
         BuildProgress {
-            bars: stderr().is_terminal().then(MultiProgress::new),
+            bars: has_bars().then(MultiProgress::new),
         }
     }
 }
@@ -42,15 +44,20 @@ impl BuildObserver for BuildProgress {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        if spinner.is_none() {
+        if json::is_on() {
+            json::progress(json!({"task": what, "about_seconds": about_seconds}));
+        } else if spinner.is_none() {
             note!("{message} ...");
         }
         let result = work();
         if let Some(bar) = spinner {
             bar.finish_and_clear();
         }
-        if result.is_ok() {
-            note!("{what}: done in {:.1} s", start.elapsed().as_secs_f64());
+        let seconds = start.elapsed().as_secs_f64();
+        if result.is_ok() && json::is_on() {
+            json::progress(json!({"task": what, "seconds": seconds}));
+        } else if result.is_ok() {
+            note!("{what}: done in {seconds:.1} s");
         }
         result
     }
@@ -63,6 +70,11 @@ impl BuildObserver for BuildProgress {
     }
 }
 
+/// Whether a person watches a terminal.
+fn has_bars() -> bool {
+    !json::is_on() && stderr().is_terminal()
+}
+
 /// Progress of the chains.
 pub(super) enum ChainProgress {
     Quiet,
@@ -72,6 +84,10 @@ pub(super) enum ChainProgress {
     Lines {
         last_tenth: Vec<AtomicUsize>,
     },
+    /// Events, some for every hundredth of a chain.
+    Events {
+        last_hundredth: Vec<AtomicUsize>,
+    },
 }
 
 impl ChainProgress {
@@ -79,8 +95,13 @@ impl ChainProgress {
         if quiet {
             return ChainProgress::Quiet;
         }
-        if !stderr().is_terminal() {
-            let last_tenth = (0..num_chains).map(|_| AtomicUsize::new(0)).collect();
+        let zeros = || (0..num_chains).map(|_| AtomicUsize::new(0)).collect();
+        if json::is_on() {
+            let last_hundredth = zeros();
+            return ChainProgress::Events { last_hundredth };
+        }
+        if !has_bars() {
+            let last_tenth = zeros();
             return ChainProgress::Lines { last_tenth };
         }
         let bars = MultiProgress::new();
@@ -142,6 +163,20 @@ impl Observer for ChainProgress {
                     );
                 }
             }
+            ChainProgress::Events { last_hundredth } => {
+                let hundredth = 100 * progress.done / progress.total;
+                if last_hundredth[progress.chain - 1].swap(hundredth, Ordering::Relaxed)
+                    != hundredth
+                {
+                    json::progress(json!({
+                        "chain": progress.chain,
+                        "done": progress.done,
+                        "total": progress.total,
+                        "phase": phase.to_lowercase(),
+                        "divergences": progress.num_divergences,
+                    }));
+                }
+            }
         }
     }
 }
@@ -160,7 +195,7 @@ pub(super) struct StudyProgress<'a> {
 
 impl StudyProgress<'_> {
     pub fn new(study: &Study, total: usize, quiet: bool) -> StudyProgress<'_> {
-        let bar = (!quiet && stderr().is_terminal()).then(|| {
+        let bar = (!quiet && has_bars()).then(|| {
             let bar = ProgressBar::new(total as u64);
             let template = "{pos}/{len} tasks [{bar:30}] {elapsed} passed, about {eta} left";
             let style = ProgressStyle::with_template(template).expect("a constant template");
@@ -203,6 +238,8 @@ impl StudyObserver for StudyProgress<'_> {
         }
         if let Some(bar) = &self.bar {
             bar.inc(1);
+        } else if json::is_on() && !self.quiet {
+            json::progress(json!({"done": done, "total": self.total}));
         } else if !self.quiet {
             let mut last = self.last_line.lock().expect("no panics");
             if last.elapsed() >= BETWEEN_LINES || done == self.total {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
-use super::terminal::check_finished;
+use super::json;
+use super::terminal::{absolute, check_finished};
 use crate::posterior::Posterior;
 use crate::report;
 
@@ -22,6 +23,7 @@ pub(super) fn report(args: ReportArgs) -> Result<(), Failure> {
     let posterior = Posterior::read(&args.folder)?;
     check_finished(&posterior, args.strict)?;
     let path = report::write(&posterior)?;
+    json::result("report", absolute(&path));
     say!("Report: {}", path.display());
     Ok(())
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::failure::Failure;
+use super::json;
+use super::terminal::absolute;
 use crate::config::{Data, Family, Missing};
 use crate::study::simulate::{
     self, DEFAULT_MISLINKED, Design, DesignName, Kind, Settings, SimulateError, Source,
@@ -129,6 +131,7 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<(), Failure> {
         }
     };
     write_files(&args.output, &csv, &truth, &config, args.force)?;
+    json::result("folder", absolute(&args.output));
     let folder = args.output.display();
     say!(
         "{folder}: {} rows, {} of them mislinked (data.csv, truth.json, config.json)",

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
+use super::json;
 use super::terminal::{check_finished, print_comparison, print_rows, print_summary, width};
 use crate::posterior::draws::read_output;
 use crate::posterior::{Posterior, summary};
@@ -25,6 +26,8 @@ pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
         Ok(posterior) => {
             check_finished(&posterior, args.strict)?;
             say!("{}", report::overview(&posterior, width()));
+            json::result("verdict", report::Verdict::new(&posterior));
+            json::result("picture", report::forest_svg(&posterior));
             print_summary(&posterior);
             if let Some(all) = posterior.estimates_and(None) {
                 say!("");

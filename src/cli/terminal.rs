@@ -25,6 +25,11 @@ pub(super) fn tidy(path: &Path) -> String {
     }
 }
 
+/// A path that means the same in every folder.
+pub(super) fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
 /// The first Ctrl-C, SIGTERM or SIGHUP asks the chains to finish their iteration; a second one ends the program at once.
 pub(super) fn stop_on_interrupt(words: &'static str) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));

@@ -350,7 +350,8 @@ impl Check<'_> {
         Err(self.bad("model.stan", format!("\"{typed}\""), &rule))
     }
 
-    /// `--force` replaces the output folder, so nothing that the fit reads may be in it.
+    /// `--force` replaces what a fit left in the output folder, so nothing that the fit reads may be there. Its subfolder
+    /// `input` is for callers that keep the data with the fit, as the Python package does: no fit writes to it.
     pub(super) fn output(
         &self,
         output: &Path,
@@ -358,7 +359,9 @@ impl Check<'_> {
         what: &str,
     ) -> Result<(), ConfigError> {
         let holds_input = match (output.canonicalize(), input.canonicalize()) {
-            (Ok(output), Ok(input)) => input.starts_with(output),
+            (Ok(output), Ok(input)) => {
+                input.starts_with(&output) && !input.starts_with(output.join("input"))
+            }
             _ => false,
         };
         self.that(

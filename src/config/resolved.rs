@@ -584,6 +584,11 @@ mod tests {
             message.ends_with("that folder holds the data file, so choose a folder of its own"),
             "{message}"
         );
+        let input = folder.path().join("out/input");
+        std::fs::create_dir_all(&input).unwrap();
+        std::fs::write(input.join("wages.csv"), "").unwrap();
+        let file = input.join("config.json");
+        parse(&minimal().to_string(), &file, &["output=..".into()]).unwrap();
     }
 
     #[test]

@@ -141,7 +141,8 @@ impl Prepared {
             links.write(folder, &posterior.rows)?;
         }
         let mut csv = Vec::new();
-        write_csv(posterior.summary(), &mut csv).expect("writing to memory does not fail");
+        let label = |name: &str| posterior.name_of(name);
+        write_csv(posterior.summary(), label, &mut csv).expect("writing to memory does not fail");
         folder.write(Folder::SUMMARY, csv)?;
         let findings = posterior.findings().to_vec();
         if let Some(diagnostics) = &mut posterior.diagnostics {

@@ -276,6 +276,7 @@ impl ExportFolder {
     pub const BEST: &str = "relinked_best.csv";
     pub const DRAWS: &str = "draws.parquet";
     pub const LINKS: &str = "links.parquet";
+    pub const ARVIZ: &str = "arviz.zarr.zip";
 
     /// The names of the files of the last export.
     const MARKER: &str = "export.json";
@@ -321,6 +322,23 @@ impl ExportFolder {
         folder.create()?;
         self.clear()?;
         folder.write_json(ExportFolder::MARKER, &files)
+    }
+
+    /// Makes the folder and marks one more file in it as that of an export; one that no export wrote is refused.
+    pub fn add(&self, file: &str) -> Result<(), PosteriorError> {
+        let folder = Folder::new(&self.path);
+        let mut names = self.names()?;
+        if names.iter().any(|name| name == file) {
+            return Ok(());
+        }
+        if folder.file(file).exists() {
+            return Err(PosteriorError::NotOurs {
+                path: folder.file(file),
+            });
+        }
+        folder.create()?;
+        names.push(file.to_string());
+        folder.write_json(ExportFolder::MARKER, &names)
     }
 
     /// Removes the files of the last export.

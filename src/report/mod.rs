@@ -27,7 +27,9 @@ use thiserror::Error;
 
 use crate::posterior::{Folder, Posterior};
 
+pub use coefficients::forest_svg;
 pub use terminal::{overview, verdict_text};
+pub use verdict::Verdict;
 
 #[derive(Debug, Error)]
 pub enum ReportError {

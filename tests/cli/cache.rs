@@ -91,6 +91,42 @@ fn a_damaged_model_is_never_loaded() {
 }
 
 #[test]
+fn models_that_came_with_the_program_need_neither_compiler_nor_cache() {
+    let project = Project::new(&[]);
+    let Private { root, .. } = Private::new(&project);
+    let empty = project.path("empty");
+    let mut fit = fit_in(&project, &empty, "bundled");
+    let bare = fit
+        .env("UNSHUFFLE_BUNDLE", &root)
+        .env("PATH", "/nonexistent");
+    ended_with(bare, 0);
+    assert!(!empty.exists(), "a fit of a bundled model writes no cache");
+    // A program of one's own asks for a compiler, in one sentence.
+    let linear = fs::read_to_string("stan/linear.stan").unwrap();
+    project.write("own.stan", &format!("{linear}// my own\n"));
+    let mut compile = project.unshuffle(&["compile", "own.stan"]);
+    let bare = compile.env("UNSHUFFLE_CACHE", &empty).env_remove("CXX");
+    let bare = bare
+        .env("UNSHUFFLE_BUNDLE", &root)
+        .env("PATH", "/nonexistent");
+    let (_, stderr) = ended_with(bare, 3);
+    assert!(
+        stderr.contains("install a C++17 compiler (Debian: g++)"),
+        "{stderr}"
+    );
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    // Packing takes a bundled model as any other.
+    let pack = ["cache", "pack", "again.tar.gz", "linear"];
+    let mut pack = project.unshuffle(&pack);
+    let (shown, _) = ended_with(
+        pack.env("UNSHUFFLE_CACHE", &empty)
+            .env("UNSHUFFLE_BUNDLE", &root),
+        0,
+    );
+    assert!(shown.contains("linear.stan"), "{shown}");
+}
+
+#[test]
 fn a_cached_model_needs_no_compiler_and_may_lie_at_another_path() {
     let project = Project::new(&[]);
     let Private { root, .. } = Private::new(&project);

@@ -98,6 +98,14 @@ fn files_of_links_agree_with_each_other() {
         .filter(|line| line.starts_with("1,"))
         .collect();
     assert_eq!(first.len() as f64, column(&draws, "n_moved__")[0]);
+    // Readers of CmdStan CSV take what ends in `__` for statistics of the sampler.
+    for name in ["n_moved", "mismatch_rate"] {
+        assert_eq!(column(&draws, name), column(&draws, &format!("{name}__")));
+    }
+    for row in &rows {
+        let best: usize = row["best_link"].parse().unwrap();
+        assert_eq!(row["best_link_id"], rows[best - 1]["id"]);
+    }
     for line in first {
         let fields: Vec<&str> = line.split(',').collect();
         assert_ne!(fields[1], fields[2]);

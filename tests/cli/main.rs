@@ -16,6 +16,7 @@ mod design_matrix;
 mod export;
 mod file_study;
 mod fits;
+mod json;
 mod library;
 mod links_fits;
 mod predict;

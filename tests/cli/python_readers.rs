@@ -27,6 +27,15 @@ fn a_dense_fit_is_read() {
 }
 
 #[test]
+fn a_fit_of_links_is_read_with_its_rate() {
+    let project = Project::new(&[("permutation.update", json!({"name": "active_set"}))]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let expected =
+        json!({"draws": [200, 200], "thin": 1, "metric": "dense_e", "dim": 3, "links": true});
+    assert_agreed(read(&project, expected));
+}
+
+#[test]
 fn a_thinned_diagonal_static_fit_is_read() {
     let project = Project::new(&[
         ("sampler.draws", json!(501)),

@@ -1,9 +1,11 @@
 //! Relinked data from a finished fit: the user's file with each response beside the predictors it belongs to.
 
+mod arviz;
 mod assignment;
 mod links;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod zarr;
 
 #[cfg(test)]
 mod tests;
@@ -17,11 +19,13 @@ use thiserror::Error;
 
 use crate::config::Update;
 use crate::data::{DataError, Relinkable};
+use crate::fit::FitError;
 use crate::numerics::rng;
 use crate::posterior::draws::DrawsError;
 use crate::posterior::links::{LinksSummary, RowNumbers};
 use crate::posterior::{ExportFolder, Posterior, PosteriorError};
 use crate::sampler::links::Permutation;
+pub use arviz::write_arviz;
 use assignment::best_assignment;
 pub(crate) use links::ChainLinks;
 
@@ -34,6 +38,8 @@ pub enum ExportError {
     Posterior(#[from] PosteriorError),
     #[error(transparent)]
     Data(#[from] DataError),
+    #[error(transparent)]
+    Fit(#[from] FitError),
     #[error(
         "the fit in {} kept every link (permutation.update is \"none\"), so there is nothing to relink: fit with another update", folder.display()
     )]

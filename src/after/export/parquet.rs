@@ -14,6 +14,7 @@ use parquet::schema::types::Type;
 
 use super::ExportError;
 use crate::posterior::ExportFolder;
+use crate::posterior::draws::copied;
 use crate::posterior::draws::{ChainDraws, MovedRow};
 
 /// The values of one column in one chain.
@@ -54,6 +55,8 @@ fn draws_of(chain: &ChainDraws) -> Chain<'_> {
     ];
     let named = chain.names.iter().zip(&chain.columns);
     columns.extend(named.map(|(name, values)| (name.as_str(), Values::Real(values))));
+    let copies = copied(&chain.names).into_iter();
+    columns.extend(copies.map(|(place, plain)| (plain, Values::Real(&chain.columns[place]))));
     columns
 }
 

@@ -115,7 +115,11 @@ impl Cache {
         folder: &Path,
         record: &Record,
     ) -> io::Result<()> {
-        let inside = folder.strip_prefix(self.root()).map_err(io::Error::other)?;
+        let of_bundle = self
+            .bundle()
+            .and_then(|root| folder.strip_prefix(root).ok());
+        let inside = folder.strip_prefix(self.root()).ok().or(of_bundle);
+        let inside = inside.ok_or_else(|| io::Error::other("it is not of this cache"))?;
         for name in record.names() {
             let mut header = plain_header(folder.join(name).metadata()?.len(), 0o755);
             let bytes = File::open(folder.join(name))?;

@@ -16,6 +16,8 @@ pub(super) const BUILDING: &str = ".building-";
 #[derive(Debug, Clone)]
 pub struct Cache {
     root: PathBuf,
+    /// A folder of the same layout that came with the program, with what the cache need not have. It is never written to.
+    bundle: Option<PathBuf>,
 }
 
 /// An entry of the cache that is needed.
@@ -29,6 +31,27 @@ pub(super) struct Wanted<'a> {
     pub recipe: &'a str,
     /// The files without which it is of no use, by their path inside the entry.
     pub files: &'a [&'a str],
+}
+
+impl Wanted<'_> {
+    fn folder(&self, root: &Path) -> PathBuf {
+        root.join(self.kind).join(self.key)
+    }
+
+    /// How the entry in a folder stands.
+    fn standing(&self, folder: &Path) -> Standing {
+        let Some(record) = Record::read(folder) else {
+            return Standing::Absent;
+        };
+        let mut files = self.files.iter();
+        if files.any(|&name| !record.files.contains_key(name)) {
+            return Standing::Absent;
+        }
+        match record.damaged(folder, self.files.iter().copied()) {
+            Some(name) => Standing::Damaged(folder.join(name)),
+            None => Standing::Whole,
+        }
+    }
 }
 
 enum Standing {
@@ -52,21 +75,41 @@ impl Cache {
             path: root,
             source,
         })?;
-        Ok(Cache { root })
+        let bundle = bundle();
+        Ok(Cache { root, bundle })
     }
 
+    /// A cache without a bundle.
     #[cfg(test)]
     pub fn at(root: impl Into<PathBuf>) -> Cache {
-        Cache { root: root.into() }
+        let (root, bundle) = (root.into(), None);
+        Cache { root, bundle }
+    }
+
+    /// The cache at `root` with the bundle at another place.
+    #[cfg(test)]
+    pub(super) fn with_bundle(root: &Path, bundle: &Path) -> Cache {
+        Cache {
+            root: root.into(),
+            bundle: Some(bundle.into()),
+        }
     }
 
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The entry, if it is there and undamaged. Needs no write access.
+    /// What came with the program.
+    pub fn bundle(&self) -> Option<&Path> {
+        self.bundle.as_deref()
+    }
+
+    /// The entry, if it is there or in the bundle, and undamaged. Needs no write access.
     pub(super) fn find(&self, wanted: &Wanted) -> Option<PathBuf> {
-        matches!(self.standing(wanted), Standing::Whole).then(|| self.folder(wanted))
+        let places = [Some(&self.root), self.bundle.as_ref()];
+        let folders = places.into_iter().flatten().map(|root| wanted.folder(root));
+        let is_whole = |folder: &PathBuf| matches!(wanted.standing(folder), Standing::Whole);
+        folders.into_iter().find(is_whole)
     }
 
     /// Whether an entry of this key is there, damaged or not.
@@ -84,25 +127,7 @@ impl Cache {
     }
 
     fn folder(&self, wanted: &Wanted) -> PathBuf {
-        self.root.join(wanted.kind).join(wanted.key)
-    }
-
-    fn standing(&self, wanted: &Wanted) -> Standing {
-        let folder = self.folder(wanted);
-        let Some(record) = Record::read(&folder) else {
-            return Standing::Absent;
-        };
-        if wanted
-            .files
-            .iter()
-            .any(|&name| !record.files.contains_key(name))
-        {
-            return Standing::Absent;
-        }
-        match record.damaged(&folder, wanted.files.iter().copied()) {
-            Some(name) => Standing::Damaged(folder.join(name)),
-            None => Standing::Whole,
-        }
+        wanted.folder(&self.root)
     }
 
     /// The entry, made by `build` in a temporary folder when it is not there yet, or damaged.
@@ -121,7 +146,7 @@ impl Cache {
         let _lock = self
             .lock(wanted, observer)
             .map_err(|error| self.or_read_only(error, wanted))?;
-        match self.standing(wanted) {
+        match wanted.standing(&self.folder(wanted)) {
             Standing::Whole => return Ok(self.folder(wanted)),
             Standing::Damaged(file) => observer.note(&format!(
                 "{} is damaged: {} is made again.",
@@ -291,6 +316,17 @@ impl Cache {
     }
 }
 
+/// `$UNSHUFFLE_BUNDLE`, else `../share/unshuffle/bundle` beside the folder of the program, where a package puts it.
+fn bundle() -> Option<PathBuf> {
+    let named = std::env::var_os("UNSHUFFLE_BUNDLE").map(PathBuf::from);
+    let packaged = || {
+        let program = std::env::current_exe().ok()?.canonicalize().ok()?;
+        let prefix = program.parent()?.parent()?;
+        Some(prefix.join("share/unshuffle/bundle"))
+    };
+    named.or_else(packaged).filter(|folder| folder.is_dir())
+}
+
 /// What the names of folders begin with in which the entry `key` is made.
 pub(super) fn building(key: &str) -> String {
     format!("{BUILDING}{key}-")
@@ -394,6 +430,21 @@ mod tests {
             let expected = "Waiting for another process, which is making linear.stan in";
             assert!(sentence.starts_with(expected), "{sentence}");
         }
+    }
+
+    #[test]
+    fn a_bundle_gives_what_the_cache_lacks_and_is_never_written_to() {
+        let [root, bundle] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let build = |cache: &Cache| cache.get_or_build(&WANTED, &SilentBuild, write_model);
+        let bundled = build(&Cache::at(bundle.path())).unwrap();
+        let cache = Cache::with_bundle(root.path(), bundle.path());
+        assert_eq!(build(&cache).unwrap(), bundled);
+        assert!(!root.path().join("models").exists());
+        // A damaged bundle is as good as none.
+        fs::write(bundled.join("model.so"), "cOmpiled").unwrap();
+        assert_eq!(build(&cache).unwrap(), root.path().join("models/abc"));
+        let text = fs::read_to_string(bundled.join("model.so")).unwrap();
+        assert_eq!(text, "cOmpiled");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use super::copies::copied;
 use crate::sampler::hmc::warmup::Trajectory;
 use crate::sampler::hmc::{Metric, MetricKind};
 
@@ -36,6 +37,8 @@ pub struct CsvWriter {
     metric: MetricKind,
     num_draws: usize,
     num_rows: usize,
+    /// Places of the columns that stand there twice.
+    copied: Vec<usize>,
 }
 
 impl CsvWriter {
@@ -43,7 +46,10 @@ impl CsvWriter {
         let (before, after) = header.comments();
         let mut out = BufWriter::new(File::create(path)?);
         write!(out, "{before}{}{after}", header.num_draws)?;
-        writeln!(out, "{}", columns.join(","))?;
+        let copied = copied(columns);
+        let names = columns.iter().map(String::as_str);
+        let names = names.chain(copied.iter().map(|(_, plain)| *plain));
+        writeln!(out, "{}", names.collect::<Vec<_>>().join(","))?;
         out.flush()?;
         Ok(CsvWriter {
             out,
@@ -53,6 +59,7 @@ impl CsvWriter {
             metric: header.metric,
             num_draws: header.num_draws,
             num_rows: 0,
+            copied: copied.into_iter().map(|(place, _)| place).collect(),
         })
     }
 
@@ -81,7 +88,11 @@ impl CsvWriter {
     }
 
     pub fn row(&mut self, values: &[f64]) -> io::Result<()> {
-        writeln!(self.out, "{}", join(values, ","))?;
+        write!(self.out, "{}", join(values, ","))?;
+        for place in &self.copied {
+            write!(self.out, ",{}", format_float(values[*place]))?;
+        }
+        writeln!(self.out)?;
         self.num_rows += 1;
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod cmdstan_csv;
+mod copies;
 mod cut;
 mod link_draws;
 mod links_csv;
@@ -11,6 +12,8 @@ mod writer;
 
 pub use checkpoint::Checkpoint;
 pub use cmdstan_csv::{ChainHeader, CsvWriter, format_float};
+#[cfg(feature = "parquet")]
+pub(crate) use copies::copied;
 pub use cut::{common_length, cut_files};
 pub use link_draws::LinkDraws;
 #[cfg(test)]

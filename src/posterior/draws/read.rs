@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::Checkpoint;
+use super::copies::is_copy;
 use crate::posterior::diagnostics::e_bfmi;
 use crate::posterior::{FitState, Folder, PosteriorError, Status};
 
@@ -176,6 +177,7 @@ pub fn read_chain(path: &Path) -> Result<ChainDraws, DrawsError> {
             })?;
         }
     }
+    chain.leave_out_copies();
     Ok(chain)
 }
 
@@ -200,6 +202,16 @@ impl ChainDraws {
         }
     }
 
+    /// Everything here goes by the names of the sampler.
+    fn leave_out_copies(&mut self) {
+        let names = self.names.clone();
+        let is_kept: Vec<bool> = names.iter().map(|name| !is_copy(name, &names)).collect();
+        let mut kept = is_kept.iter();
+        self.names.retain(|_| *kept.next().expect("one for each"));
+        let mut kept = is_kept.iter();
+        self.columns.retain(|_| *kept.next().expect("one for each"));
+    }
+
     fn read_row(&mut self, line: &str) -> Result<(), String> {
         let mut fields = line.split(',');
         for (name, column) in self.names.iter().zip(&mut self.columns) {
@@ -221,6 +233,19 @@ impl ChainDraws {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn copies_of_columns_are_left_out_where_the_originals_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("draws_1.csv");
+        fs::write(&path, "lp__,n_moved__,beta.1,n_moved\n-1,4,0.5,4\n").unwrap();
+        let chain = read_chain(&path).unwrap();
+        assert_eq!(chain.names, ["lp__", "n_moved__", "beta.1"]);
+        assert_eq!(chain.columns, [[-1.0], [4.0], [0.5]]);
+        // A fit that kept its links may have a parameter of this name.
+        fs::write(&path, "lp__,n_moved\n-1,4\n").unwrap();
+        assert_eq!(read_chain(&path).unwrap().names, ["lp__", "n_moved"]);
+    }
 
     #[test]
     fn a_row_counts_only_with_its_newline() {

@@ -54,6 +54,8 @@ impl LinksSummary {
         if has_fitted {
             header.extend(["fitted", "fitted_best"].map(String::from));
         }
+        let has_ids = first.is_some_and(|row| row.id.is_some());
+        header.extend(has_ids.then(|| "best_link_id".to_string()));
         writer.write_record(&header)?;
         for (place, row) in rows.iter().enumerate() {
             let links = self.row(place);
@@ -75,6 +77,7 @@ impl LinksSummary {
             }
             record.push(format_float(row.response));
             record.extend(row.fitted.into_iter().flatten().map(format_float));
+            record.extend(rows[self.best(place)].id.clone());
             writer.write_record(&record)?;
         }
         writer.into_inner().map_err(|error| error.into_error())
@@ -226,7 +229,9 @@ mod tests {
             lines[0].starts_with("row,id,block,safe,match_probability,num_candidates,p_moved"),
             "{rows}"
         );
+        assert!(lines[0].ends_with(",response,best_link_id"), "{rows}");
         assert!(lines[1].starts_with("1,a,\"north, east\",false,0.9,2,0,1,1,1"));
+        assert!(lines[1].ends_with(",0.5,a"), "{rows}");
         assert!(lines[2].starts_with("2,b,south,true,1,0,0,1,2,1"));
     }
 }

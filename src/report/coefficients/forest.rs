@@ -24,6 +24,12 @@ struct Row {
 }
 
 pub fn picture(fit: &Posterior) -> Option<Picture> {
+    let (figure, caption) = drawn(fit)?;
+    Some(Picture::new(&figure, caption))
+}
+
+/// The figure and the sentence below it.
+pub fn drawn(fit: &Posterior) -> Option<(Figure, String)> {
     let all = coefficients(fit);
     if all.is_empty() {
         return None;
@@ -57,10 +63,8 @@ pub fn picture(fit: &Posterior) -> Option<Picture> {
     });
     let rows: Vec<Row> = shown.collect();
     let figure = figure(&rows, &methods);
-    Some(Picture::new(
-        &figure,
-        caption(&rows, methods.len(), all.len()),
-    ))
+    let caption = caption(&rows, methods.len(), all.len());
+    Some((figure, caption))
 }
 
 /// This fit first, then the baselines in their order. Of a fit whose model is contradicted, what is recommended comes first.

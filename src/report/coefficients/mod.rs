@@ -31,6 +31,11 @@ impl CoefficientsSection {
     }
 }
 
+/// The forest plot as an SVG file of its own.
+pub fn forest_svg(fit: &Posterior) -> Option<String> {
+    forest::drawn(fit).map(|(figure, _)| figure.svg())
+}
+
 /// The coefficients with the user's names, in the order of her responses and predictors; none for a program without one
 /// `beta` for each.
 pub fn coefficients(fit: &Posterior) -> Vec<(String, &SummaryRow)> {
