@@ -14,6 +14,7 @@ use crate::model::stan::{ProgramInfo, StanError};
 use crate::numerics::rng::DrawSeeds;
 use crate::sampler::chain::{DrawOutputs, LinkedDensity};
 use crate::sampler::hmc::{EvalError, LogDensity};
+use crate::sampler::links::Permutation;
 use crate::text::full_sentence;
 
 /// The parameter that holds the weight of each row in the likelihood.
@@ -376,6 +377,10 @@ impl<'m> ThetaGivenPi<'m> {
         target
     }
 
+    fn response_mut(&mut self) -> &mut [f64] {
+        &mut self.full[self.model.fixed.response.clone()]
+    }
+
     /// The same density, of these coordinates instead of theta.
     pub fn in_coordinates(self, coordinates: Option<&'m Standardised>) -> ThetaGivenPi<'m> {
         ThetaGivenPi {
@@ -408,8 +413,8 @@ impl LinkedDensity for ThetaGivenPi<'_> {
         &self.full[self.model.fixed.weight.clone()]
     }
 
-    fn response_mut(&mut self) -> &mut [f64] {
-        &mut self.full[self.model.fixed.response.clone()]
+    fn align(&mut self, permutation: &Permutation, responses: &[f64]) {
+        permutation.align(responses, self.response_mut());
     }
 
     fn weights_mut(&mut self) -> &mut [f64] {

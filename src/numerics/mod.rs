@@ -10,6 +10,7 @@ pub mod rng;
 pub(crate) mod special;
 pub(crate) mod spread;
 pub(crate) mod stats;
+pub(crate) mod upper;
 
 pub(crate) use cholesky::invert;
 pub use density::{density, grid};
@@ -18,3 +19,4 @@ pub(crate) use qr::Qr;
 pub(crate) use special::{beta_cdf, beta_quantile, gamma_cdf, normal_quantile, student_t_quantile};
 pub(crate) use spread::Spread;
 pub use stats::{mad, mean, quantile, sd};
+pub(crate) use upper::Upper;

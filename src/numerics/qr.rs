@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 
-use crate::numerics::invert;
+use crate::numerics::{Upper, invert};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Qr {
@@ -33,6 +33,23 @@ impl Qr {
             columns[j].iter_mut().for_each(|value| *value /= norm);
         }
         Qr { q: columns, r }
+    }
+
+    /// The rows of Q, one after the other, and R. The columns are given up: a large file has many rows.
+    pub fn into_rows(self) -> (Vec<f64>, Upper) {
+        // A few thousand rows at a time stay in the processor's cache.
+        const ROWS_AT_ONCE: usize = 4096;
+        let (num_rows, dim) = (self.num_rows(), self.dim());
+        let mut rows = vec![0.0; num_rows * dim];
+        for (part, rows) in rows.chunks_mut(ROWS_AT_ONCE * dim.max(1)).enumerate() {
+            for (k, column) in self.q.iter().enumerate() {
+                let values = &column[part * ROWS_AT_ONCE..];
+                for (row, value) in rows.chunks_exact_mut(dim).zip(values) {
+                    row[k] = *value;
+                }
+            }
+        }
+        (rows, Upper::new(&self.r))
     }
 
     pub fn num_rows(&self) -> usize {
@@ -102,19 +119,6 @@ impl Qr {
             let known: f64 = (i + 1..gamma.len()).map(|j| self.r[i][j] * gamma[j]).sum();
             gamma[i] = (gamma[i] - known) / self.r[i][i];
         }
-    }
-
-    /// Coefficient `k` of Q that belongs to the coefficients `beta` of X: (R beta)_k.
-    pub fn gamma(&self, k: usize, beta: &[f64]) -> f64 {
-        dot(&self.r[k][k..], &beta[k..])
-    }
-
-    /// Whether the columns of X are linearly independent, up to rounding.
-    pub fn is_full_rank(&self) -> bool {
-        (0..self.dim()).all(|k| {
-            let norm = self.r.iter().map(|row| row[k] * row[k]).sum::<f64>().sqrt();
-            self.r[k][k] > 1e-10 * norm
-        })
     }
 
     /// Diagonal of (X'X)^-1, which holds the squared norms of the rows of R^-1.

@@ -9,7 +9,7 @@ mod sample;
 mod writer;
 
 pub use checkpoint::Checkpoint;
-pub use cmdstan_csv::{ChainHeader, CsvWriter, format_float};
+pub use cmdstan_csv::{ChainHeader, Coordinates, CsvWriter, format_float};
 pub use link_draws::LinkDraws;
 pub use links_csv::{LinksWriter, MovedRow, read_links};
 pub use read::{ChainDraws, DrawsError, read_chain, read_output};

@@ -143,9 +143,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
     pub fn show(&self, density: &mut impl LinkedDensity) {
         match &self.mixture {
             Some(mixture) => density.weights_mut().copy_from_slice(&mixture.weights),
-            None => self
-                .permutation
-                .align(self.responses, density.response_mut()),
+            None => density.align(&self.permutation, self.responses),
         }
     }
 

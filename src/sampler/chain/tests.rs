@@ -67,8 +67,8 @@ impl LinkedDensity for Regression<'_> {
         &self.response
     }
 
-    fn response_mut(&mut self) -> &mut [f64] {
-        &mut self.response
+    fn align(&mut self, permutation: &Permutation, responses: &[f64]) {
+        permutation.align(responses, &mut self.response);
     }
 
     fn weights(&self) -> &[f64] {
