@@ -22,9 +22,6 @@ use crate::priors::{self, PriorsUsed};
 use crate::sampler::links::{LinearStatistics, Prior};
 use crate::text::{nearest, quoted_list};
 
-/// Below this number of rows the program itself is about as fast as its sufficient statistics.
-const FEWEST_ROWS: usize = 50;
-
 /// A model with its data, ready to sample.
 pub struct Prepared {
     pub config: Config,
@@ -259,7 +256,7 @@ impl Program {
         })
     }
 
-    /// The density of theta through sufficient statistics, where it is that of `model` and the file is large enough.
+    /// The density of theta through sufficient statistics, where it is that of `model`. It is faster at every size.
     fn gaussian(
         &self,
         config: &Config,
@@ -272,7 +269,7 @@ impl Program {
         let may_move = config.sampler.standardise != Some(false);
         let is_weighted = config.permutation.has_weights();
         let num_columns = data.x.ncols();
-        let pays = data.num_rows() >= FEWEST_ROWS && data.num_rows() >= 2 * num_columns;
+        let pays = data.num_rows() > num_columns;
         if !is_gaussian || !may_move || is_weighted || !pays {
             return Ok(None);
         }

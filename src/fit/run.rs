@@ -261,10 +261,12 @@ impl Run<'_> {
 
     fn pairs(&self, seed: u32) -> Result<Pairs<'_>, ModelError> {
         let (_, temperature) = self.config.temperature.at(self.data.num_rows());
+        // Coefficients and error scale are parameters there, whatever the rows.
+        let model = self.gaussian.map_or(self.model, GaussianDensity::prior);
         Pairs::new(
             self.config.model.family(),
-            self.model,
-            Outputs::new(self.model, DrawSeeds::new(u64::from(seed), 0))?,
+            model,
+            Outputs::new(model, DrawSeeds::new(u64::from(seed), 0))?,
             self.data.x.view(),
             self.responses,
             temperature,

@@ -56,6 +56,11 @@ impl GaussianDensity {
         })
     }
 
+    /// The program without its likelihood and without rows: its parameters are those of the program.
+    pub fn prior(&self) -> &StanModel {
+        &self.prior
+    }
+
     pub fn statistics(&self) -> &Arc<LinearStatistics> {
         &self.statistics
     }

@@ -457,6 +457,21 @@ impl<'m> Outputs<'m> {
         self.evaluate_placed(theta, last, None)
     }
 
+    /// The response for `evaluate_again`: a program on fewer rows takes the first ones.
+    pub(super) fn place_response(&mut self, response: &[f64]) {
+        let block = self.model.fixed.response.clone();
+        self.full[block.clone()].copy_from_slice(&response[..block.len()]);
+    }
+
+    /// As `evaluate`, with the response of the last call or of `place_response`.
+    pub(super) fn evaluate_again(
+        &mut self,
+        theta: &[f64],
+        last: Block,
+    ) -> Result<&[f64], ModelError> {
+        self.evaluate_placed(theta, last, None)
+    }
+
     /// The values of all blocks, with Stan's generator seeded for this draw (from 1).
     pub fn evaluate_draw(
         &mut self,

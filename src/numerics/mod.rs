@@ -2,6 +2,7 @@
 
 pub(crate) mod cholesky;
 pub(crate) mod density;
+pub(crate) mod dot;
 pub(crate) mod fft;
 pub(crate) mod floats;
 pub(crate) mod gamma;
@@ -14,6 +15,7 @@ pub(crate) mod upper;
 
 pub(crate) use cholesky::invert;
 pub use density::{density, grid};
+pub(crate) use dot::dot;
 pub use gamma::log_gamma;
 pub(crate) use qr::Qr;
 pub(crate) use special::{beta_cdf, beta_quantile, gamma_cdf, normal_quantile, student_t_quantile};

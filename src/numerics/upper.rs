@@ -1,5 +1,7 @@
 //! Upper triangular matrices: the R of X = QR, as HMC and the links use it in every iteration.
 
+use super::dot;
+
 /// An upper triangular matrix. Its rows from the diagonal on stand one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Upper {
@@ -62,24 +64,6 @@ impl Upper {
         }
         (0..self.dim).all(|k| self.row(k)[0] > 1e-10 * squares[k].sqrt())
     }
-}
-
-/// A scalar product in four partial sums, which processors compute side by side.
-#[inline]
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    const LANES: usize = 4;
-    let (a, b) = (&a[..a.len().min(b.len())], &b[..a.len().min(b.len())]);
-    let mut sums = [0.0; LANES];
-    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f64 = (a.remainder().iter().zip(b.remainder()))
-        .map(|(a, b)| a * b)
-        .sum();
-    for (a, b) in a.zip(b) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 #[cfg(test)]

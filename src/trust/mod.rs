@@ -17,7 +17,7 @@ pub use check::LEVEL;
 use crate::baseline::KnownRate;
 use crate::config::{Config, Family, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
-use crate::numerics::rng;
+use crate::numerics::{dot, rng};
 use crate::posterior::draws::ChainDraws;
 use crate::sampler::links::{LinkSpace, RatePrior};
 use answer::{Ingredients, Recommended};
@@ -332,7 +332,7 @@ impl FitToJudge<'_> {
         }
         let count = columns.first()?.len() as f64;
         let covariance = Array2::from_shape_fn((dim, dim), |(i, j)| {
-            frame::dot(&columns[i], &columns[j]) / count
+            dot(&columns[i], &columns[j]) / count
         });
         Some((mean, covariance))
     }

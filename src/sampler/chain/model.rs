@@ -45,6 +45,9 @@ pub trait LinkedPairs {
         rng: &mut R,
     ) -> Result<UpdateInfo, Self::Error>;
 
+    /// Keeps the proposals of the kernel at the current theta; a likelihood may leave them to follow theta.
+    fn keep_proposals(&self, _kernel: &mut LinkKernel, _prior: &Prior) {}
+
     /// Draws where the rows that `state` moves belong, at the current theta.
     fn step_given_moved<R: Rng>(
         &self,

@@ -5,9 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{LinkedDensity, LinkedPairs};
 use super::outcome::LinksStart;
+use crate::numerics::floats;
 use crate::sampler::links::{
     LinkKernel, LinksGivenMoved, Permutation, Prior, RowMixture, UpdateInfo,
 };
+
+/// From this number of rows on, proposals are kept after a warm-up that is not short; during warm-up they follow theta
+/// every so many iterations.
+const LARGE_FILE: usize = 5_000;
+const SHORT_WARMUP: usize = 100;
+const KEEP_EVERY: usize = 10;
 
 /// Step 2: the links of one chain and how they move.
 pub struct StepTwo<'m, P> {
@@ -19,6 +26,8 @@ pub struct StepTwo<'m, P> {
     pairs: P,
     /// None where moved rows inform theta.
     mixture: Option<Mixture>,
+    /// The theta at which proposals are kept; empty where they follow theta.
+    kept_at: Vec<f64>,
     start: LinksStart,
 }
 
@@ -28,6 +37,9 @@ pub struct StepTwoState {
     pub permutation: Permutation,
     /// The links that were reported last, without feedback.
     pub reported: Option<Permutation>,
+    /// The theta at which proposals are kept; empty where they follow theta.
+    #[serde(default, with = "floats")]
+    pub kept_at: Vec<f64>,
 }
 
 /// Links without feedback: the parts of the row mixture at the current theta, and the links that are reported.
@@ -54,6 +66,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             kernel,
             pairs,
             mixture: None,
+            kept_at: Vec::new(),
             start: LinksStart::Identity,
         }
     }
@@ -98,6 +111,40 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             }
         }
         Ok(())
+    }
+
+    /// In a large file, keeps the proposals at `theta` where iteration `iteration` is one to do so. They depend on all rows, and there
+    /// theta hardly moves: it would cost more to follow it than to draw the links. They are never changed once draws are
+    /// saved, so Step 2 stays exact.
+    pub(super) fn keep_proposals(
+        &mut self,
+        iteration: usize,
+        num_warmup: usize,
+        theta: &[f64],
+    ) -> Result<(), P::Error> {
+        let is_large = self.permutation.len() >= LARGE_FILE && num_warmup >= SHORT_WARMUP;
+        let is_due = iteration <= KEEP_EVERY
+            || iteration.is_multiple_of(KEEP_EVERY)
+            || iteration == num_warmup;
+        if is_large && self.mixture.is_none() && iteration <= num_warmup && is_due {
+            self.keep_proposals_at(theta.to_vec())?;
+        }
+        Ok(())
+    }
+
+    fn keep_proposals_at(&mut self, theta: Vec<f64>) -> Result<(), P::Error> {
+        self.pairs.update(&theta)?;
+        self.pairs.keep_proposals(&mut self.kernel, self.prior);
+        self.kept_at = theta;
+        Ok(())
+    }
+
+    /// Takes up the proposals of the state that was resumed.
+    pub(super) fn resume_proposals(&mut self) -> Result<(), P::Error> {
+        match std::mem::take(&mut self.kept_at) {
+            theta if theta.is_empty() => Ok(()),
+            theta => self.keep_proposals_at(theta),
+        }
     }
 
     /// Draws the links given theta. True when theta sees something else than before.
@@ -168,6 +215,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         StepTwoState {
             permutation: self.permutation.clone(),
             reported: mixture.map(|mixture| mixture.reported.links().clone()),
+            kept_at: self.kept_at.clone(),
         }
     }
 
@@ -183,6 +231,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             _ => return Err("its links were sampled with another feedback"),
         }
         self.permutation = state.permutation;
+        self.kept_at = state.kept_at;
         self.weigh();
         Ok(())
     }
