@@ -15,9 +15,10 @@ use crate::sampler::links::{LinearStatistics, Permutation};
 
 /// The density of theta of a linear regression with normal errors; one serves all chains.
 ///
-/// HMC moves in orthogonal coordinates: R beta = c + u z, where X = QR, c is Q'y of the links as given, and u their
-/// residual standard deviation. There the likelihood is isotropic however the predictors are correlated. All other
-/// parameters stay as they are. The map is affine, so the density of z needs no Jacobian.
+/// HMC moves in orthogonal coordinates: R beta = c + u z, where X = QR and c is Q'y of the links as given. There the
+/// likelihood is isotropic however the predictors are correlated. With u the root of the residual sum of squares of the
+/// links as given, z has about the spread of log sigma, 1 / sqrt(n), before a metric is learnt. All other parameters stay as
+/// they are. The map is affine, so the density of z needs no Jacobian.
 pub struct GaussianDensity {
     /// The program without its likelihood.
     prior: StanModel,
@@ -45,7 +46,7 @@ impl GaussianDensity {
         places: GaussianTheta,
         temperature: f64,
     ) -> Option<GaussianDensity> {
-        let unit = (statistics.given_rss() / statistics.num_rows() as f64).sqrt();
+        let unit = statistics.given_rss().sqrt();
         (unit.is_finite() && unit > 0.0).then_some(GaussianDensity {
             prior,
             statistics,
@@ -123,15 +124,19 @@ impl GaussianDensity {
         Ok(num_compared >= FEWEST_POINTS * NUM_PERMUTATIONS)
     }
 
+    /// Within three standard errors of the least-squares estimate; parameters besides beta and sigma within 1 of 0.
     fn random_position(&self, rng: &mut impl Rng) -> Vec<f64> {
+        let num_rows = self.statistics.num_rows() as f64;
         let mut position: Vec<f64> = (0..self.prior.dim())
             .map(|_| rng.random_range(-1.0..1.0))
             .collect();
         let beta = self.places.beta_mut(&mut position);
-        beta.iter_mut().for_each(|z| *z *= 3.0);
+        beta.iter_mut().for_each(|z| *z *= 3.0 / num_rows.sqrt());
         let factor: f64 = rng.random_range(0.3..3.0);
-        self.places
-            .set_variance(factor * self.unit * self.unit, &mut position);
+        self.places.set_variance(
+            factor * self.statistics.given_rss() / num_rows,
+            &mut position,
+        );
         position
     }
 

@@ -74,7 +74,7 @@ mod tests {
     fn both_systems_are_solved() {
         let dim = 7;
         let entry = |k: usize, j: usize| 1.0 / (1.0 + (j - k) as f64) + f64::from(j == k);
-        let row = |k: usize| (0..dim).map(|j| if j < k { 9.0 } else { entry(k, j) });
+        let row = |k: usize| (0..dim).map(move |j| if j < k { 9.0 } else { entry(k, j) });
         let rows: Vec<Vec<f64>> = (0..dim).map(|k| row(k).collect()).collect();
         let upper = Upper::new(&rows);
         let x: Vec<f64> = (0..dim).map(|k| (k as f64 * 1.7).sin()).collect();

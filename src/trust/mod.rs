@@ -331,9 +331,8 @@ impl FitToJudge<'_> {
             column.iter_mut().for_each(|value| *value -= mean);
         }
         let count = columns.first()?.len() as f64;
-        let covariance = Array2::from_shape_fn((dim, dim), |(i, j)| {
-            dot(&columns[i], &columns[j]) / count
-        });
+        let covariance =
+            Array2::from_shape_fn((dim, dim), |(i, j)| dot(&columns[i], &columns[j]) / count);
         Some((mean, covariance))
     }
 

@@ -10,10 +10,10 @@ use crate::sampler::links::{
     LinkKernel, LinksGivenMoved, Permutation, Prior, RowMixture, UpdateInfo,
 };
 
-/// From this number of rows on, proposals are kept after a warm-up that is not short; during warm-up they follow theta
-/// every so many iterations.
+/// From this number of rows on, proposals are kept after a warm-up of at least so many iterations; during warm-up they
+/// follow theta every so many.
 const LARGE_FILE: usize = 5_000;
-const SHORT_WARMUP: usize = 100;
+const LEAST_WARMUP: usize = 50;
 const KEEP_EVERY: usize = 10;
 
 /// Step 2: the links of one chain and how they move.
@@ -26,6 +26,7 @@ pub struct StepTwo<'m, P> {
     pairs: P,
     /// None where moved rows inform theta.
     mixture: Option<Mixture>,
+    is_large: bool,
     /// The theta at which proposals are kept; empty where they follow theta.
     kept_at: Vec<f64>,
     start: LinksStart,
@@ -66,6 +67,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             kernel,
             pairs,
             mixture: None,
+            is_large: prior.num_rows() >= LARGE_FILE,
             kept_at: Vec::new(),
             start: LinksStart::Identity,
         }
@@ -83,6 +85,13 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             weights: vec![1.0; num_rows],
             reported: LinksGivenMoved::new(num_rows),
         });
+        self
+    }
+
+    /// As if the file were large.
+    #[cfg(test)]
+    pub(super) fn large(mut self) -> StepTwo<'m, P> {
+        self.is_large = true;
         self
     }
 
@@ -113,8 +122,8 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         Ok(())
     }
 
-    /// In a large file, keeps the proposals at `theta` where iteration `iteration` is one to do so. They depend on all rows, and there
-    /// theta hardly moves: it would cost more to follow it than to draw the links. They are never changed once draws are
+    /// In a large file, keeps the proposals at `theta` where it is the turn of this iteration. They depend on all rows, and
+    /// theta hardly moves there: following it would cost more than drawing the links. They are never changed once draws are
     /// saved, so Step 2 stays exact.
     pub(super) fn keep_proposals(
         &mut self,
@@ -122,11 +131,11 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         num_warmup: usize,
         theta: &[f64],
     ) -> Result<(), P::Error> {
-        let is_large = self.permutation.len() >= LARGE_FILE && num_warmup >= SHORT_WARMUP;
+        let keeps = self.is_large && self.mixture.is_none() && num_warmup >= LEAST_WARMUP;
         let is_due = iteration <= KEEP_EVERY
             || iteration.is_multiple_of(KEEP_EVERY)
             || iteration == num_warmup;
-        if is_large && self.mixture.is_none() && iteration <= num_warmup && is_due {
+        if keeps && iteration <= num_warmup && is_due {
             self.keep_proposals_at(theta.to_vec())?;
         }
         Ok(())
