@@ -57,7 +57,7 @@ def cell(folder):
         fit = model.sample(num_chains=1, num_samples=draws, num_warmup=500)
         seconds.append(processor_seconds() - start)
     least = min(effective(numpy.asarray(fit[name]).reshape(-1, 2000)[k]) for name in ("beta", "sigma2") for k in range(numpy.asarray(fit[name]).reshape(-1, 2000).shape[0]))
-    return least * 0.9 / (seconds[1] - seconds[0])
+    return float(least) * 0.9 / (seconds[1] - seconds[0])
 
 
 def main():

@@ -167,7 +167,7 @@ impl Run<'_> {
             density: self.density(),
             step_two,
             collapsed: self.collapsed()?,
-            outputs: Outputs::new(self.model, DrawSeeds::new(seed, id))?,
+            outputs: Outputs::new(self.output_model(), DrawSeeds::new(seed, id))?,
         };
         let mut chain = match saved {
             Some(state) => Chain::resume(self.settings(), parts, state.clone())?,
@@ -185,6 +185,14 @@ impl Run<'_> {
                 let density = ThetaGivenPi::new(self.model, self.responses);
                 LinkedTheta::Program(density.in_coordinates(self.coordinates))
             }
+        }
+    }
+
+    /// The program whose outputs are saved: where they are its parameters alone, on one row instead of all.
+    fn output_model(&self) -> &StanModel {
+        match self.gaussian {
+            Some(gaussian) if self.model.puts_out_parameters_alone() => gaussian.prior(),
+            _ => self.model,
         }
     }
 

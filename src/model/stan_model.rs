@@ -250,6 +250,16 @@ impl StanModel {
         &self.theta_names
     }
 
+    /// Whether there are generated quantities.
+    fn generates(&self) -> bool {
+        self.num_outputs > self.model.param_num(true, false)
+    }
+
+    /// Whether the outputs are the parameters and nothing else.
+    pub fn puts_out_parameters_alone(&self) -> bool {
+        self.num_outputs == self.model.param_num(false, false)
+    }
+
     /// Positions of `name`, or of `name.1`, `name.2`, ..., among the outputs, and the block they stand in.
     pub fn index_of(&self, name: &str) -> Option<(Range<usize>, Block)> {
         let names = self.model.param_names(true, true).split(',');
@@ -457,7 +467,7 @@ impl<'m> Outputs<'m> {
         self.evaluate_placed(theta, last, None)
     }
 
-    /// The response for `evaluate_again`: a program on fewer rows takes the first ones.
+    /// Sets the response, for `evaluate_again`: a program on fewer rows takes the first ones.
     pub(super) fn place_response(&mut self, response: &[f64]) {
         let block = self.model.fixed.response.clone();
         self.full[block.clone()].copy_from_slice(&response[..block.len()]);
@@ -479,7 +489,11 @@ impl<'m> Outputs<'m> {
         theta: &[f64],
         response: &[f64],
     ) -> Result<&[f64], ModelError> {
-        self.full[self.model.fixed.response.clone()].copy_from_slice(response);
+        self.place_response(response);
+        // Seeding a generator takes longer than most programs.
+        if !self.model.generates() {
+            return self.evaluate_placed(theta, Block::TransformedParameters, None);
+        }
         let mut rng = self.model.rng(self.seeds.of_draw(draw))?;
         self.evaluate_placed(theta, Block::GeneratedQuantities, Some(&mut rng))
     }

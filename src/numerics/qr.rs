@@ -153,15 +153,6 @@ impl Qr {
         entries.collect()
     }
 
-    /// The sum of columns, each times its factor.
-    pub fn combined(columns: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
-        let mut sum = vec![0.0; columns.first().map_or(0, Vec::len)];
-        for (column, factor) in columns.iter().zip(factors) {
-            subtract(&mut sum, -factor, column);
-        }
-        sum
-    }
-
     fn inverse_row(&self, k: usize) -> Vec<f64> {
         let mut row = vec![0.0; self.dim()];
         for j in k..self.dim() {
