@@ -102,7 +102,7 @@ def measure(bench, sizes, cells, whole):
     for n in sizes:
         config = bench.simulate(n)
         tell(f"iteration n={n}", bench.iteration(config, 200, draws_for(n)), "ms")
-        if n <= 100_000:
+        if n <= 10_000:
             tell(f"iteration, program itself n={n}", bench.iteration(config, 200, draws_for(n), PLAIN), "ms")
     for n in (250, 1000):
         if n in sizes:
@@ -220,6 +220,7 @@ def main():
     parser.add_argument("--binary", default=ROOT / "target/release/unshuffle")
     parser.add_argument("--quick", action="store_true", help="short cells, compared with the committed figures")
     parser.add_argument("--largest", type=int, default=SIZES[-1], help="leave larger files out")
+    parser.add_argument("--largest-whole", type=int, default=SIZES[-1], help="leave whole fits of larger files out")
     parser.add_argument("--peer", help="a Python with PyStan, for Stan's own sampler")
     parser.add_argument("--page", action="store_true", help="write the page again from the committed figures")
     arguments = parser.parse_args()
@@ -237,7 +238,7 @@ def main():
             losses = compare(read_csv(), measure(bench, QUICK_SIZES, [(250, 20, 0), (1000, 100, 0.9)], []))
             sys.exit("\n".join(losses) if losses else 0)
         sizes = [n for n in SIZES if n <= arguments.largest]
-        figures = measure(bench, sizes, STEP_ONE, [n for n in sizes if n >= 10_000])
+        figures = measure(bench, sizes, STEP_ONE, [n for n in sizes if 10_000 <= n <= arguments.largest_whole])
         write_csv(figures)
         if arguments.peer:
             files = [str(bench.folder / f"step_one_{n}_{d}_{rho}") for n, d, rho in STEP_ONE]
