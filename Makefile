@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test program setup environments wheel python paper real browser slurm r bench lint clean reliability reliability-quick
+.PHONY: demo test program setup environments wheel python paper real browser slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -141,7 +141,25 @@ reliability: setup
 reliability-quick: program
 	python3 scripts/reliability.py --quick --binary $(PROGRAM)
 
-bench: setup
+# Measures fits and writes docs/performance.md; Stan's own sampler is measured beside them where PyStan can be installed.
+PYSTAN := target/pystan
+
+bench: setup $(PYSTAN)/ok
+	cargo build --release -p unshuffle
+	python3 benches/performance.py --peer $(PYSTAN)/bin/python
+
+$(PYSTAN)/ok: benches/peers/requirements.txt
+	python3 -m venv $(PYSTAN)
+	$(PYSTAN)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+# Some minutes: tells what costs 20 % more than the committed figures say.
+bench-quick: setup
+	cargo build --release -p unshuffle
+	python3 benches/performance.py --quick
+
+# The permutation kernels alone.
+bench-kernels: setup
 	cargo bench -p unshuffle --bench permutation
 
 lint: setup

@@ -29,7 +29,8 @@ pub mod fit {
 
 pub mod model {
     pub use crate::model::{
-        Family, ModelError, Outputs, Pairs, StanModel, StanPairs, Standardised, ThetaGivenPi,
+        Family, GaussianGivenPi, ModelError, Outputs, Pairs, StanModel, StanPairs, Standardised,
+        ThetaGivenPi,
     };
 
     pub mod stan {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bridgestan::StanLibrary;
+use ndarray::Array2;
 use rand::{Rng, RngCore};
 use serde_json::{Map, Value, json};
 
@@ -12,13 +13,13 @@ use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind};
 use crate::data::{self, DataError, Dataset, files_sha256, link_space, stan_json};
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
-    ModelError, Outputs, Pairs, Parameter, ResponseShape, Source, StanModel, Standardised,
-    TwoTemperatures, check_agreement, check_weights,
+    GaussianDensity, ModelError, Outputs, Pairs, Parameter, ResponseShape, Source, StanModel,
+    Standardised, TwoTemperatures, check_agreement, check_weights, gaussian_theta,
 };
 use crate::numerics::Spread;
 use crate::numerics::rng::{self, DrawSeeds};
 use crate::priors::{self, PriorsUsed};
-use crate::sampler::links::Prior;
+use crate::sampler::links::{LinearStatistics, Prior};
 use crate::text::{nearest, quoted_list};
 
 /// A model with its data, ready to sample.
@@ -31,6 +32,8 @@ pub struct Prepared {
     pub model: StanModel,
     /// None where HMC moves in theta itself.
     pub coordinates: Option<Standardised>,
+    /// The density of theta through sufficient statistics, where that is the program's and pays.
+    pub gaussian: Option<GaussianDensity>,
     /// Of the parameters.
     pub priors: PriorsUsed,
     /// Of the links.
@@ -238,6 +241,7 @@ impl Program {
                 alpha_links,
             )?;
         }
+        let gaussian = self.gaussian(&config, &data, &entries, &model, alpha)?;
         let priors = PriorsUsed::new(&config.model, &self.text, &entries, &data);
         let prior = Prior::new(config.permutation.prior.kind(), link_space(&data));
         Ok(Prepared {
@@ -245,12 +249,54 @@ impl Program {
             data,
             model,
             coordinates,
+            gaussian,
             priors,
             prior,
             program: self.text.clone(),
             toolchain: self.toolchain.clone(),
             data_sha256: None,
         })
+    }
+
+    /// The density of theta through sufficient statistics, where it is that of `model`. It is faster at every size.
+    fn gaussian(
+        &self,
+        config: &Config,
+        data: &Dataset,
+        entries: &Map<String, Value>,
+        model: &StanModel,
+        alpha: f64,
+    ) -> Result<Option<GaussianDensity>, FitError> {
+        let is_gaussian = config.model.family() == Family::Gaussian && self.takes_alpha;
+        let may_move = config.sampler.standardise != Some(false);
+        let is_weighted = config.permutation.has_weights();
+        let num_columns = data.x.ncols();
+        let pays = data.num_rows() > num_columns;
+        if !is_gaussian || !may_move || is_weighted || !pays {
+            return Ok(None);
+        }
+        let Some(places) = gaussian_theta(model, num_columns, &data.response)? else {
+            return Ok(None);
+        };
+        let names = data.predictor_names.clone();
+        let no_rows = Dataset::new(names, Array2::zeros((1, num_columns)), vec![0.0]);
+        let json = stan_json(&no_rows, 0.0, entries)?;
+        let (library, label) = (Arc::clone(&self.library), &self.label);
+        let (response, seed) = (&config.model.response, config.sampler.seed as u32);
+        // A program with further data of the file's length has no prior of its own.
+        let Ok(prior) = StanModel::new(library, label, &json, response, 1, seed) else {
+            return Ok(None);
+        };
+        let Some(statistics) = LinearStatistics::new(data.x.view(), &data.response) else {
+            return Ok(None);
+        };
+        let gaussian = GaussianDensity::new(prior, Arc::new(statistics), places, alpha);
+        let Some(mut gaussian) = gaussian else {
+            return Ok(None);
+        };
+        let mut rng = rng::stream(config.sampler.seed, usize::MAX - 1);
+        let agrees = gaussian.agrees_with(model, &mut rng)?;
+        Ok(agrees.then_some(gaussian))
     }
 
     /// The numbers of the priors, where the program mentions them and model.data does not have them.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use rand::RngCore;
 
@@ -11,11 +11,14 @@ use super::initial::initial_values;
 use crate::config::{self, Config, Feedback, ResponseKind};
 use crate::data::Dataset;
 use crate::model::{
-    ModelError, Outputs, Pairs, StanModel, Standardised, ThetaGivenPi, gaussian_theta,
+    GaussianDensity, GaussianGivenPi, LinkedTheta, ModelError, Outputs, Pairs, StanModel,
+    Standardised, ThetaGivenPi, gaussian_theta,
 };
 use crate::numerics::rng::{self, ChainRng, DrawSeeds};
 use crate::posterior::Folder;
-use crate::posterior::draws::{ChainHeader, ChainSample, ChainWriter, Checkpoint, Checkpoints};
+use crate::posterior::draws::{
+    ChainHeader, ChainSample, ChainWriter, Checkpoint, Checkpoints, Coordinates,
+};
 use crate::sampler::chain::{
     Chain, ChainError, ChainOutcome, ChainParts, ChainSettings, ChainState, CollapsedMove,
     DrawSink, LINK_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
@@ -39,6 +42,8 @@ pub struct Run<'a> {
     pub model: &'a StanModel,
     /// None where HMC moves in theta itself.
     pub coordinates: Option<&'a Standardised>,
+    /// The density of theta through sufficient statistics, where it is the program's.
+    pub gaussian: Option<&'a GaussianDensity>,
     pub prior: &'a Prior,
     pub num_threads: usize,
     /// Set by Ctrl-C; every chain ends after its current iteration.
@@ -159,12 +164,11 @@ impl Run<'_> {
         if let (Some(step_two), None) = (&mut step_two, saved) {
             step_two.disperse(id, &theta, &mut rng)?;
         }
-        let density = ThetaGivenPi::new(self.model, self.responses);
         let parts = ChainParts {
-            density: density.in_coordinates(self.coordinates),
+            density: self.density(),
             step_two,
             collapsed,
-            outputs: Outputs::new(self.model, DrawSeeds::new(seed, id))?,
+            outputs: Outputs::new(self.output_model(), DrawSeeds::new(seed, id))?,
         };
         let mut chain = match saved {
             Some(state) => Chain::resume(self.settings(), parts, state.clone())?,
@@ -173,6 +177,24 @@ impl Run<'_> {
         let mut sink = sink(id)?;
         let outcome = chain.run(&mut sink, self.stop, self.observer)?;
         Ok((outcome, sink))
+    }
+
+    fn density(&self) -> LinkedTheta<'_> {
+        match self.gaussian {
+            Some(gaussian) => LinkedTheta::Statistics(GaussianGivenPi::new(gaussian)),
+            None => {
+                let density = ThetaGivenPi::new(self.model, self.responses);
+                LinkedTheta::Program(density.in_coordinates(self.coordinates))
+            }
+        }
+    }
+
+    /// The program whose outputs are saved: where they are its parameters alone, on one row instead of all.
+    fn output_model(&self) -> &StanModel {
+        match self.gaussian {
+            Some(gaussian) if self.model.puts_out_parameters_alone() => gaussian.prior(),
+            _ => self.model,
+        }
     }
 
     fn has_links(&self) -> bool {
@@ -237,23 +259,30 @@ impl Run<'_> {
             return Ok(None);
         }
         let x = self.data.x.view();
-        // Parameters are not generated: these seeds are never used.
-        let mut outputs = Outputs::new(self.model, DrawSeeds::new(0, 0))?;
-        let places = gaussian_theta(self.model, x.ncols(), &mut outputs, self.responses)?;
-        let Some(places) = places else {
+        let Some(places) = gaussian_theta(self.model, x.ncols(), self.responses)? else {
             return Ok(None);
         };
-        let kernel = Collapsed::new(x, self.responses, temperature, self.prior.space());
+        let has_others = self.model.dim() > x.ncols() + 1;
+        if has_others {
+            return Ok(None);
+        }
+        let space = self.prior.space();
+        let kernel = match self.gaussian {
+            Some(gaussian) => Collapsed::of(Arc::clone(gaussian.statistics()), temperature, space),
+            None => Collapsed::new(x, self.responses, temperature, space),
+        };
         let num_warmup = self.config.sampler.warmup;
         Ok(kernel.map(|kernel| CollapsedMove::new(kernel, places, num_warmup)))
     }
 
     fn pairs(&self, seed: u32) -> Result<Pairs<'_>, ModelError> {
         let (_, temperature) = self.config.temperature.at(self.data.num_rows());
+        // Coefficients and error scale are parameters there, whatever the rows.
+        let model = self.gaussian.map_or(self.model, GaussianDensity::prior);
         Pairs::new(
             self.config.model.family(),
-            self.model,
-            Outputs::new(self.model, DrawSeeds::new(u64::from(seed), 0))?,
+            model,
+            Outputs::new(model, DrawSeeds::new(u64::from(seed), 0))?,
             self.data.x.view(),
             self.responses,
             temperature,
@@ -297,7 +326,11 @@ impl Run<'_> {
             max_depth: sampler.max_depth as usize,
             trajectory: sampler.trajectory,
             metric: sampler.metric,
-            standardised: self.coordinates.is_some(),
+            coordinates: match (self.gaussian, self.coordinates) {
+                (Some(_), _) => Coordinates::Orthogonal,
+                (None, Some(_)) => Coordinates::Standardised,
+                (None, None) => Coordinates::Theta,
+            },
             seed: sampler.seed,
             chain,
             data_file: self.config.data.label(),

@@ -170,6 +170,7 @@ impl Prepared {
             responses,
             model: &self.model,
             coordinates: self.coordinates.as_ref(),
+            gaussian: self.gaussian.as_ref(),
             prior: &self.prior,
             num_threads,
             stop,

@@ -1,32 +1,34 @@
-//! Finds programs whose theta is the coefficients and the error scale of a linear regression, and nothing else.
+//! Finds the coefficients and the error scale of a linear regression in the theta of a program.
 
 use super::{Block, ModelError, Outputs, StanModel};
+use crate::numerics::rng::DrawSeeds;
 use crate::sampler::chain::GaussianTheta;
 
-/// Where beta and the error scale stand in the theta of a program; None where theta has other parts, or parts with other transforms.
+/// Where beta and the error scale stand in the theta of a program; None where they are no parameters of it, or have other
+/// transforms.
 pub fn gaussian_theta(
     model: &StanModel,
     num_columns: usize,
-    outputs: &mut Outputs,
     response: &[f64],
 ) -> Result<Option<GaussianTheta>, ModelError> {
-    if model.dim() != num_columns + 1 || model.shape().num_responses() != 1 {
+    if model.shape().num_responses() != 1 {
         return Ok(None);
     }
     let beta = model.plain_block("beta")?;
     let Some(beta) = beta.filter(|block| block.len() == num_columns) else {
         return Ok(None);
     };
-    let scale = if beta.start == 0 { num_columns } else { 0 };
-    let name = model.theta_names()[scale].clone();
-    let power = match name.as_str() {
-        "sigma" => 1.0,
-        "sigma2" => 2.0,
+    let place_of = |name: &str| model.theta_names().iter().position(|known| known == name);
+    let (name, scale, power) = match (place_of("sigma"), place_of("sigma2")) {
+        (Some(scale), None) => ("sigma", scale, 1.0),
+        (None, Some(scale)) => ("sigma2", scale, 2.0),
         _ => return Ok(None),
     };
-    let Some((place, Block::Parameters)) = model.index_of(&name) else {
+    let Some((place, Block::Parameters)) = model.index_of(name) else {
         return Ok(None);
     };
+    // Parameters are not generated: these seeds are never used.
+    let mut outputs = Outputs::new(model, DrawSeeds::new(0, 0))?;
     // A lower bound of 0 alone has this transform; it is tried at three points.
     for log_value in [-3.7f64, 0.2, 2.9] {
         let mut theta = vec![0.1; model.dim()];

@@ -3,7 +3,9 @@
 mod agreement;
 pub(crate) mod family;
 mod fixed_blocks;
+mod gaussian_density;
 mod gaussian_theta;
+mod linked_theta;
 mod pairs;
 mod response_block;
 mod spread;
@@ -15,7 +17,9 @@ mod weights;
 
 pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
 pub use family::{Family, Law, Parameter, ResponseKind, Source};
+pub use gaussian_density::{GaussianDensity, GaussianGivenPi};
 pub use gaussian_theta::gaussian_theta;
+pub use linked_theta::LinkedTheta;
 pub use pairs::Pairs;
 pub use response_block::{ModelError, ResponseShape};
 pub use spread::LogSpread;

@@ -7,6 +7,7 @@ use rand::Rng;
 
 use super::spread::LogSpread;
 use super::{Block, Family, ModelError, Outputs, StanModel, StanPairs};
+use crate::numerics::dot;
 use crate::sampler::chain::LinkedPairs;
 use crate::sampler::links::{
     FamilyLogLik, LinkKernel, LinksGivenMoved, PairLogLik, Permutation, Prior, UpdateInfo,
@@ -19,7 +20,7 @@ pub enum Pairs<'m> {
 }
 
 impl<'m> Pairs<'m> {
-    /// `outputs` is this chain's own evaluator; `responses` stand one behind the other, each in the order of the user's rows.
+    /// `model` may be the program on fewer rows than there are, where its parameters do not depend on them. `outputs` is this chain's own evaluator of it; `responses` stand one behind the other, each in the order of the user's rows.
     pub fn new(
         family: Family,
         model: &'m StanModel,
@@ -83,6 +84,13 @@ impl LinkedPairs for Pairs<'_> {
                 let info = kernel.step(pi, pairs.as_ref(), prior, rng);
                 pairs.take_error().map_or(Ok(info), Err)
             }
+        }
+    }
+
+    /// Programs that compute the likelihood of pairs themselves have other costs.
+    fn keep_proposals(&self, kernel: &mut LinkKernel, prior: &Prior) {
+        if let Pairs::Native(pairs) = self {
+            kernel.keep_proposals(&pairs.log_lik, prior);
         }
     }
 
@@ -207,6 +215,8 @@ impl<'m> NativePairs<'m> {
         } else {
             return Err(missing("`real<lower=0> sigma2` or `sigma`".into()));
         };
+        let mut outputs = outputs;
+        outputs.place_response(log_lik.response());
         Ok(NativePairs {
             outputs,
             x,
@@ -218,13 +228,15 @@ impl<'m> NativePairs<'m> {
     }
 
     fn update(&mut self, theta: &[f64]) -> Result<(), ModelError> {
-        let response = self.log_lik.response();
-        let values = self.outputs.evaluate(theta, response, self.last)?;
+        let values = self.outputs.evaluate_again(theta, self.last)?;
         let beta = &values[self.beta.clone()];
         let x = self.x;
         let fit = |fitted: &mut [f64]| {
             for (fitted, row) in fitted.iter_mut().zip(x.rows()) {
-                *fitted = row.iter().zip(beta).map(|(x, b)| x * b).sum();
+                *fitted = match row.as_slice() {
+                    Some(row) => dot(row, beta),
+                    None => row.iter().zip(beta).map(|(x, b)| x * b).sum(),
+                };
             }
         };
         match &self.scale {

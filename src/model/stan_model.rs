@@ -14,6 +14,7 @@ use crate::model::stan::{ProgramInfo, StanError};
 use crate::numerics::rng::DrawSeeds;
 use crate::sampler::chain::{DrawOutputs, LinkedDensity};
 use crate::sampler::hmc::{EvalError, LogDensity};
+use crate::sampler::links::Permutation;
 use crate::text::full_sentence;
 
 /// The parameter that holds the weight of each row in the likelihood.
@@ -249,6 +250,16 @@ impl StanModel {
         &self.theta_names
     }
 
+    /// Whether there are generated quantities.
+    fn generates(&self) -> bool {
+        self.num_outputs > self.model.param_num(true, false)
+    }
+
+    /// Whether the outputs are the parameters and nothing else.
+    pub fn puts_out_parameters_alone(&self) -> bool {
+        self.num_outputs == self.model.param_num(false, false)
+    }
+
     /// Positions of `name`, or of `name.1`, `name.2`, ..., among the outputs, and the block they stand in.
     pub fn index_of(&self, name: &str) -> Option<(Range<usize>, Block)> {
         let names = self.model.param_names(true, true).split(',');
@@ -376,6 +387,10 @@ impl<'m> ThetaGivenPi<'m> {
         target
     }
 
+    fn response_mut(&mut self) -> &mut [f64] {
+        &mut self.full[self.model.fixed.response.clone()]
+    }
+
     /// The same density, of these coordinates instead of theta.
     pub fn in_coordinates(self, coordinates: Option<&'m Standardised>) -> ThetaGivenPi<'m> {
         ThetaGivenPi {
@@ -408,8 +423,8 @@ impl LinkedDensity for ThetaGivenPi<'_> {
         &self.full[self.model.fixed.weight.clone()]
     }
 
-    fn response_mut(&mut self) -> &mut [f64] {
-        &mut self.full[self.model.fixed.response.clone()]
+    fn align(&mut self, permutation: &Permutation, responses: &[f64]) {
+        permutation.align(responses, self.response_mut());
     }
 
     fn weights_mut(&mut self) -> &mut [f64] {
@@ -452,6 +467,21 @@ impl<'m> Outputs<'m> {
         self.evaluate_placed(theta, last, None)
     }
 
+    /// Sets the response, for `evaluate_again`: a program on fewer rows takes the first ones.
+    pub(super) fn place_response(&mut self, response: &[f64]) {
+        let block = self.model.fixed.response.clone();
+        self.full[block.clone()].copy_from_slice(&response[..block.len()]);
+    }
+
+    /// As `evaluate`, with the response of the last call or of `place_response`.
+    pub(super) fn evaluate_again(
+        &mut self,
+        theta: &[f64],
+        last: Block,
+    ) -> Result<&[f64], ModelError> {
+        self.evaluate_placed(theta, last, None)
+    }
+
     /// The values of all blocks, with Stan's generator seeded for this draw (from 1).
     pub fn evaluate_draw(
         &mut self,
@@ -459,7 +489,11 @@ impl<'m> Outputs<'m> {
         theta: &[f64],
         response: &[f64],
     ) -> Result<&[f64], ModelError> {
-        self.full[self.model.fixed.response.clone()].copy_from_slice(response);
+        self.place_response(response);
+        // Seeding a generator takes longer than most programs.
+        if !self.model.generates() {
+            return self.evaluate_placed(theta, Block::TransformedParameters, None);
+        }
         let mut rng = self.model.rng(self.seeds.of_draw(draw))?;
         self.evaluate_placed(theta, Block::GeneratedQuantities, Some(&mut rng))
     }

@@ -1,5 +1,7 @@
 //! Cholesky factors of small dense matrices, stored row by row in flat slices.
 
+use crate::numerics::dot;
+
 /// The lower factor L of a positive definite `matrix` = L L', or `None` where it is not one.
 pub(crate) fn factor(matrix: &[f64], dim: usize) -> Option<Vec<f64>> {
     assert_eq!(matrix.len(), dim * dim);
@@ -61,11 +63,6 @@ pub(crate) fn invert(matrix: &[f64], dim: usize) -> Option<Vec<f64>> {
         }
     }
     Some(inverse)
-}
-
-/// Summed from the left, so that the same input gives the same bits everywhere.
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod cholesky;
 pub(crate) mod density;
+pub(crate) mod dot;
 pub(crate) mod fft;
 pub(crate) mod floats;
 pub(crate) mod gamma;
@@ -10,11 +11,14 @@ pub mod rng;
 pub(crate) mod special;
 pub(crate) mod spread;
 pub(crate) mod stats;
+pub(crate) mod upper;
 
-pub(crate) use cholesky::{dot, invert};
+pub(crate) use cholesky::invert;
 pub use density::{density, grid};
+pub(crate) use dot::dot;
 pub use gamma::log_gamma;
 pub(crate) use qr::Qr;
 pub(crate) use special::{beta_cdf, beta_quantile, gamma_cdf, normal_quantile, student_t_quantile};
 pub(crate) use spread::Spread;
 pub use stats::{mean, quantile, sd};
+pub(crate) use upper::Upper;

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 
-use crate::numerics::{dot, invert};
+use crate::numerics::{Upper, dot, invert};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Qr {
@@ -33,6 +33,23 @@ impl Qr {
             columns[j].iter_mut().for_each(|value| *value /= norm);
         }
         Qr { q: columns, r }
+    }
+
+    /// The rows of Q, one after the other, and R. The columns are given up: a large file has many rows.
+    pub fn into_rows(self) -> (Vec<f64>, Upper) {
+        // A few thousand rows at a time stay in the processor's cache.
+        const ROWS_AT_ONCE: usize = 4096;
+        let (num_rows, dim) = (self.num_rows(), self.dim());
+        let mut rows = vec![0.0; num_rows * dim];
+        for (part, rows) in rows.chunks_mut(ROWS_AT_ONCE * dim.max(1)).enumerate() {
+            for (k, column) in self.q.iter().enumerate() {
+                let values = &column[part * ROWS_AT_ONCE..];
+                for (row, value) in rows.chunks_exact_mut(dim).zip(values) {
+                    row[k] = *value;
+                }
+            }
+        }
+        (rows, Upper::new(&self.r))
     }
 
     pub fn num_rows(&self) -> usize {
@@ -104,19 +121,6 @@ impl Qr {
         }
     }
 
-    /// Coefficient `k` of Q that belongs to the coefficients `beta` of X: (R beta)_k.
-    pub fn gamma(&self, k: usize, beta: &[f64]) -> f64 {
-        dot(&self.r[k][k..], &beta[k..])
-    }
-
-    /// Whether the columns of X are linearly independent, up to rounding.
-    pub fn is_full_rank(&self) -> bool {
-        (0..self.dim()).all(|k| {
-            let norm = self.r.iter().map(|row| row[k] * row[k]).sum::<f64>().sqrt();
-            self.r[k][k] > 1e-10 * norm
-        })
-    }
-
     /// Diagonal of (X'X)^-1, which holds the squared norms of the rows of R^-1.
     pub fn inverse_diagonal(&self) -> Vec<f64> {
         let rows = (0..self.dim()).map(|k| self.inverse_row(k));
@@ -147,15 +151,6 @@ impl Qr {
             .iter()
             .flat_map(|row| products.iter().map(move |product| dot(row, product)));
         entries.collect()
-    }
-
-    /// The sum of columns, each times its factor.
-    pub fn combined(columns: &[Vec<f64>], factors: &[f64]) -> Vec<f64> {
-        let mut sum = vec![0.0; columns.first().map_or(0, Vec::len)];
-        for (column, factor) in columns.iter().zip(factors) {
-            subtract(&mut sum, -factor, column);
-        }
-        sum
     }
 
     fn inverse_row(&self, k: usize) -> Vec<f64> {

@@ -16,7 +16,7 @@ use crate::baseline::KnownRate;
 use crate::config::{Config, Family, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
 use crate::model::LogSpread;
-use crate::numerics::rng;
+use crate::numerics::{dot, rng};
 use crate::posterior::LawDraws;
 use crate::posterior::draws::ChainDraws;
 use crate::sampler::links::{LinkSpace, RatePrior};
@@ -335,9 +335,8 @@ impl FitToJudge<'_> {
             column.iter_mut().for_each(|value| *value -= mean);
         }
         let count = columns.first()?.len() as f64;
-        let covariance = Array2::from_shape_fn((dim, dim), |(i, j)| {
-            crate::numerics::dot(&columns[i], &columns[j]) / count
-        });
+        let covariance =
+            Array2::from_shape_fn((dim, dim), |(i, j)| dot(&columns[i], &columns[j]) / count);
         Some((mean, covariance))
     }
 

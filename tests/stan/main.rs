@@ -12,5 +12,6 @@ mod models;
 mod pairs;
 mod row_mixture;
 mod shipped_densities;
+mod statistics;
 mod types;
 mod units;

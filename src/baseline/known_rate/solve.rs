@@ -1,8 +1,11 @@
 //! Newton's method for the estimating equations at one rate, and the sandwich covariance of their solution.
 
+use std::ops::Range;
+
 use super::{Expected, Problem};
 use crate::config::ResponseKind;
-use crate::numerics::{Qr, dot};
+use crate::numerics::dot;
+use crate::numerics::qr::subtract;
 
 const MAX_STEPS: usize = 50;
 const MAX_HALVINGS: usize = 30;
@@ -43,9 +46,14 @@ impl Problem<'_> {
         let instruments: Vec<Vec<f64>> = self.qr.q.iter().map(weighted).collect();
         let mut gamma = start.to_vec();
         let (mut residuals, mut score) = self.score(expected, &instruments, &gamma)?;
-        for _ in 0..MAX_STEPS {
-            let slopes = self.slopes(expected, &gamma);
-            let inverse = inverse(&products(&instruments, &slopes), gamma.len())?;
+        let mut slopes = self.slopes(expected, &gamma);
+        let mut inverse = inverse_of(&products(&instruments, &slopes), gamma.len())?;
+        for step_number in 0..MAX_STEPS {
+            // Those of a linear regression are the same everywhere.
+            if step_number > 0 && self.kind != ResponseKind::Real {
+                slopes = self.slopes(expected, &gamma);
+                inverse = inverse_of(&products(&instruments, &slopes), gamma.len())?;
+            }
             let step: Vec<f64> = inverse
                 .chunks(gamma.len())
                 .map(|row| dot(row, &score))
@@ -145,12 +153,7 @@ impl Problem<'_> {
     pub(super) fn sandwich(&self, root: &Root) -> Vec<f64> {
         let dim = root.gamma.len();
         // Columns of Z (D'Z)^-1: the influence of each row on gamma, but for its residual.
-        let mut influence: Vec<Vec<f64>> = (0..dim)
-            .map(|k| {
-                let row = &root.inverse[k * dim..(k + 1) * dim];
-                Qr::combined(&root.instruments, row)
-            })
-            .collect();
+        let mut influence = combinations(&root.instruments, &root.inverse);
         for (i, residual) in root.residuals.iter().enumerate() {
             let leverage: f64 = (0..dim).map(|k| root.slopes[k][i] * influence[k][i]).sum();
             let residual = residual / (1.0 - leverage).max(LEAST_REST);
@@ -164,8 +167,38 @@ impl Problem<'_> {
 
 /// A'B of matrices given by their columns, row by row.
 fn products(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<f64> {
-    let row = |left: &Vec<f64>| b.iter().map(|right| dot(left, right)).collect::<Vec<f64>>();
-    a.iter().flat_map(row).collect()
+    let mut products = vec![0.0; a.len() * b.len()];
+    for rows in parts(a) {
+        let pairs = a
+            .iter()
+            .flat_map(|left| b.iter().map(move |right| (left, right)));
+        for (product, (left, right)) in products.iter_mut().zip(pairs) {
+            *product += dot(&left[rows.clone()], &right[rows.clone()]);
+        }
+    }
+    products
+}
+
+/// For each row of the matrix `factors`, the sum of the columns, each times its factor.
+fn combinations(columns: &[Vec<f64>], factors: &[f64]) -> Vec<Vec<f64>> {
+    let num_rows = columns.first().map_or(0, Vec::len);
+    let mut sums = vec![vec![0.0; num_rows]; columns.len()];
+    for rows in parts(columns) {
+        for (sum, factors) in sums.iter_mut().zip(factors.chunks(columns.len())) {
+            for (column, factor) in columns.iter().zip(factors) {
+                subtract(&mut sum[rows.clone()], -factor, &column[rows.clone()]);
+            }
+        }
+    }
+    sums
+}
+
+/// Ranges of rows, so few that all columns stay in the processor's cache.
+fn parts(columns: &[Vec<f64>]) -> impl Iterator<Item = Range<usize>> {
+    const ROWS_AT_ONCE: usize = 1024;
+    let num_rows = columns.first().map_or(0, Vec::len);
+    let starts = (0..num_rows).step_by(ROWS_AT_ONCE);
+    starts.map(move |start| start..num_rows.min(start + ROWS_AT_ONCE))
 }
 
 fn norm(values: &[f64]) -> f64 {
@@ -173,7 +206,7 @@ fn norm(values: &[f64]) -> f64 {
 }
 
 /// The inverse of any square matrix, by elimination with pivots; None where it is singular in numbers.
-fn inverse(matrix: &[f64], dim: usize) -> Option<Vec<f64>> {
+fn inverse_of(matrix: &[f64], dim: usize) -> Option<Vec<f64>> {
     let width = 2 * dim;
     let mut rows: Vec<Vec<f64>> = matrix.chunks(dim).map(<[f64]>::to_vec).collect();
     for (k, row) in rows.iter_mut().enumerate() {
@@ -209,7 +242,7 @@ mod tests {
     #[test]
     fn the_inverse_of_a_matrix_that_needs_pivots() {
         let matrix = [0.0, 2.0, 1.0, 1.0, 0.0, 3.0, 4.0, -1.0, 0.0];
-        let found = inverse(&matrix, 3).unwrap();
+        let found = inverse_of(&matrix, 3).unwrap();
         for row in 0..3 {
             for column in 0..3 {
                 let terms = (0..3).map(|k| matrix[3 * row + k] * found[3 * k + column]);
@@ -217,6 +250,6 @@ mod tests {
                 assert!((terms.sum::<f64>() - expected).abs() < 1e-14);
             }
         }
-        assert!(inverse(&[1.0, 2.0, 2.0, 4.0], 2).is_none());
+        assert!(inverse_of(&[1.0, 2.0, 2.0, 4.0], 2).is_none());
     }
 }

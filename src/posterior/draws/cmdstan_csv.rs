@@ -8,6 +8,17 @@ use super::copies::copied;
 use crate::sampler::hmc::warmup::Trajectory;
 use crate::sampler::hmc::{Metric, MetricKind};
 
+/// Where HMC moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coordinates {
+    /// In the program's own parameters.
+    Theta,
+    /// Coefficients of centred and scaled predictors.
+    Standardised,
+    /// Coefficients of orthogonal combinations of the predictors.
+    Orthogonal,
+}
+
 /// What a chain's file says of itself before the first draw.
 #[derive(Debug, Clone)]
 pub struct ChainHeader {
@@ -21,8 +32,8 @@ pub struct ChainHeader {
     pub max_depth: usize,
     pub trajectory: Trajectory,
     pub metric: MetricKind,
-    /// Whether step size and metric are of standardised coordinates.
-    pub standardised: bool,
+    /// The coordinates that step size and metric belong to.
+    pub coordinates: Coordinates,
     pub seed: u64,
     pub chain: usize,
     pub data_file: String,
@@ -153,10 +164,14 @@ impl ChainHeader {
              #     num_samples = ",
             self.model,
             env!("CARGO_PKG_VERSION"),
-            if self.standardised {
-                "# unshuffle_coordinates = standardised (step size and metric are of the coefficients of centred and scaled predictors)\n"
-            } else {
-                ""
+            match self.coordinates {
+                Coordinates::Theta => "",
+                Coordinates::Standardised => {
+                    "# unshuffle_coordinates = standardised (step size and metric are of the coefficients of centred and scaled predictors)\n"
+                }
+                Coordinates::Orthogonal => {
+                    "# unshuffle_coordinates = orthogonal (step size and metric are of the coefficients of orthogonal combinations of the predictors)\n"
+                }
             },
         );
         let metric = match self.metric {

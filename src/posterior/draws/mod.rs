@@ -11,7 +11,7 @@ mod sample;
 mod writer;
 
 pub use checkpoint::Checkpoint;
-pub use cmdstan_csv::{ChainHeader, CsvWriter, format_float};
+pub use cmdstan_csv::{ChainHeader, Coordinates, CsvWriter, format_float};
 #[cfg(feature = "parquet")]
 pub(crate) use copies::copied;
 pub use cut::{common_length, cut_files};

@@ -108,7 +108,7 @@ impl CollapsedMove {
         self.places.set_variance(variance, &mut proposed);
         let surrogate = self.surrogate(&proposed);
         let u = rng.random();
-        permutation.align(responses, target.change().response_mut());
+        target.change().align(permutation, responses);
         let position = target.density().position_of(proposed.clone());
         let accepted = match State::new(position, target) {
             Ok(moved) if accepts(moved.log_density() - surrogate - before, u) => {
@@ -121,7 +121,7 @@ impl CollapsedMove {
         };
         if !accepted {
             self.kernel.undo(permutation);
-            permutation.align(responses, target.change().response_mut());
+            target.change().align(permutation, responses);
             state.refresh(target)?;
         }
         let is_counted = accepted && self.state.num_done >= self.num_warmup;
@@ -230,8 +230,8 @@ mod tests {
             theta.copy_from_slice(position);
         }
 
-        fn response_mut(&mut self) -> &mut [f64] {
-            &mut self.0
+        fn align(&mut self, permutation: &Permutation, responses: &[f64]) {
+            permutation.align(responses, &mut self.0);
         }
 
         fn position_of(&self, theta: Vec<f64>) -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! Theta of a linear regression with normal errors: coefficients and an error scale, and nothing else.
+//! Theta of a linear regression with normal errors: coefficients and an error scale, and perhaps other parameters.
 
 use std::ops::Range;
 
@@ -24,9 +24,18 @@ impl GaussianTheta {
         &mut theta[self.beta.clone()]
     }
 
+    pub fn log_variance(&self, theta: &[f64]) -> f64 {
+        2.0 / self.power * theta[self.scale]
+    }
+
     /// sigma squared.
     pub fn variance(&self, theta: &[f64]) -> f64 {
-        (2.0 / self.power * theta[self.scale]).exp()
+        self.log_variance(theta).exp()
+    }
+
+    /// Adds a derivative by the log variance to a gradient by theta.
+    pub fn add_by_log_variance(&self, slope: f64, gradient: &mut [f64]) {
+        gradient[self.scale] += 2.0 / self.power * slope;
     }
 
     pub fn set_variance(&self, variance: f64, theta: &mut [f64]) {

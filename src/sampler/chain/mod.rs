@@ -173,6 +173,7 @@ where
         match (&mut step_two, saved.links) {
             (Some(step_two), Some(links)) => {
                 step_two.resume(links).map_err(another)?;
+                step_two.resume_proposals()?;
                 step_two.show(&mut density);
             }
             (None, None) => {}
@@ -374,6 +375,8 @@ where
             moved.map_err(failed)?;
             self.outcome.num_gradients += 1;
         }
+        let num_warmup = self.settings.adaptation.num_warmup;
+        links.keep_proposals(self.iteration, num_warmup, &self.theta)?;
         let (info, moved) = links.draw(&self.theta, &mut self.rng)?;
         if moved {
             links.show(self.target.change());

@@ -13,7 +13,8 @@ pub trait LinkedDensity: LogDensity {
     /// The aligned responses: at row j of X, those that are linked to it.
     fn response(&self) -> &[f64];
 
-    fn response_mut(&mut self) -> &mut [f64];
+    /// Gives each row of X the responses that `permutation` links to it. `responses` stand in the order of the user's rows.
+    fn align(&mut self, permutation: &Permutation, responses: &[f64]);
 
     /// The weight of each row in the likelihood; empty for a model without weights.
     fn weights(&self) -> &[f64];
@@ -43,6 +44,9 @@ pub trait LinkedPairs {
         prior: &Prior,
         rng: &mut R,
     ) -> Result<UpdateInfo, Self::Error>;
+
+    /// Keeps the proposals of the kernel at the current theta; a likelihood may leave them to follow theta.
+    fn keep_proposals(&self, _kernel: &mut LinkKernel, _prior: &Prior) {}
 
     /// Draws where the rows that `state` moves belong, at the current theta.
     fn step_given_moved<R: Rng>(

@@ -5,9 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{LinkedDensity, LinkedPairs};
 use super::outcome::LinksStart;
+use crate::numerics::floats;
 use crate::sampler::links::{
     LinkKernel, LinksGivenMoved, Permutation, Prior, RowMixture, UpdateInfo,
 };
+
+/// From this number of rows on, proposals are kept after a warm-up of at least so many iterations; during warm-up they
+/// follow theta every so many.
+const LARGE_FILE: usize = 5_000;
+const LEAST_WARMUP: usize = 50;
+const KEEP_EVERY: usize = 10;
 
 /// Step 2: the links of one chain and how they move.
 pub struct StepTwo<'m, P> {
@@ -19,6 +26,9 @@ pub struct StepTwo<'m, P> {
     pairs: P,
     /// None where moved rows inform theta.
     mixture: Option<Mixture>,
+    is_large: bool,
+    /// The theta at which proposals are kept; empty where they follow theta.
+    kept_at: Vec<f64>,
     start: LinksStart,
 }
 
@@ -28,6 +38,9 @@ pub struct StepTwoState {
     pub permutation: Permutation,
     /// The links that were reported last, without feedback.
     pub reported: Option<Permutation>,
+    /// The theta at which proposals are kept; empty where they follow theta.
+    #[serde(default, with = "floats")]
+    pub kept_at: Vec<f64>,
 }
 
 /// Links without feedback: the parts of the row mixture at the current theta, and the links that are reported.
@@ -54,6 +67,8 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             kernel,
             pairs,
             mixture: None,
+            is_large: prior.num_rows() >= LARGE_FILE,
+            kept_at: Vec::new(),
             start: LinksStart::Identity,
         }
     }
@@ -70,6 +85,13 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             weights: vec![1.0; num_rows],
             reported: LinksGivenMoved::new(num_rows),
         });
+        self
+    }
+
+    /// As if the file were large.
+    #[cfg(test)]
+    pub(super) fn large(mut self) -> StepTwo<'m, P> {
+        self.is_large = true;
         self
     }
 
@@ -98,6 +120,40 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             }
         }
         Ok(())
+    }
+
+    /// In a large file, keeps the proposals at `theta` where it is the turn of this iteration. They depend on all rows, and
+    /// theta hardly moves there: following it would cost more than drawing the links. They are never changed once draws are
+    /// saved, so Step 2 stays exact.
+    pub(super) fn keep_proposals(
+        &mut self,
+        iteration: usize,
+        num_warmup: usize,
+        theta: &[f64],
+    ) -> Result<(), P::Error> {
+        let keeps = self.is_large && self.mixture.is_none() && num_warmup >= LEAST_WARMUP;
+        let is_due = iteration <= KEEP_EVERY
+            || iteration.is_multiple_of(KEEP_EVERY)
+            || iteration == num_warmup;
+        if keeps && iteration <= num_warmup && is_due {
+            self.keep_proposals_at(theta.to_vec())?;
+        }
+        Ok(())
+    }
+
+    fn keep_proposals_at(&mut self, theta: Vec<f64>) -> Result<(), P::Error> {
+        self.pairs.update(&theta)?;
+        self.pairs.keep_proposals(&mut self.kernel, self.prior);
+        self.kept_at = theta;
+        Ok(())
+    }
+
+    /// Takes up the proposals of the state that was resumed.
+    pub(super) fn resume_proposals(&mut self) -> Result<(), P::Error> {
+        match std::mem::take(&mut self.kept_at) {
+            theta if theta.is_empty() => Ok(()),
+            theta => self.keep_proposals_at(theta),
+        }
     }
 
     /// Draws the links given theta. True when theta sees something else than before.
@@ -143,9 +199,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
     pub fn show(&self, density: &mut impl LinkedDensity) {
         match &self.mixture {
             Some(mixture) => density.weights_mut().copy_from_slice(&mixture.weights),
-            None => self
-                .permutation
-                .align(self.responses, density.response_mut()),
+            None => density.align(&self.permutation, self.responses),
         }
     }
 
@@ -170,6 +224,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         StepTwoState {
             permutation: self.permutation.clone(),
             reported: mixture.map(|mixture| mixture.reported.links().clone()),
+            kept_at: self.kept_at.clone(),
         }
     }
 
@@ -185,6 +240,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             _ => return Err("its links were sampled with another feedback"),
         }
         self.permutation = state.permutation;
+        self.kept_at = state.kept_at;
         self.weigh();
         Ok(())
     }

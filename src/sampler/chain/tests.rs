@@ -67,8 +67,8 @@ impl LinkedDensity for Regression<'_> {
         &self.response
     }
 
-    fn response_mut(&mut self) -> &mut [f64] {
-        &mut self.response
+    fn align(&mut self, permutation: &Permutation, responses: &[f64]) {
+        permutation.align(responses, &mut self.response);
     }
 
     fn weights(&self) -> &[f64] {
@@ -114,6 +114,10 @@ impl LinkedPairs for GaussianPairs<'_> {
         rng: &mut R,
     ) -> Result<UpdateInfo, Infallible> {
         Ok(kernel.step(pi, &self.log_lik, prior, rng))
+    }
+
+    fn keep_proposals(&self, kernel: &mut LinkKernel, prior: &Prior) {
+        kernel.keep_proposals(&self.log_lik, prior);
     }
 
     fn step_given_moved<R: Rng>(
@@ -169,6 +173,7 @@ struct Case {
     update: Option<LinkKernel>,
     has_feedback: bool,
     is_collapsed: bool,
+    is_large: bool,
     settings: ChainSettings,
 }
 
@@ -195,6 +200,7 @@ impl Case {
             update,
             has_feedback: true,
             is_collapsed: false,
+            is_large: false,
             settings: SETTINGS,
         }
     }
@@ -205,7 +211,10 @@ impl Case {
                 x: &self.x,
                 log_lik: FamilyLogLik::new(Normal, self.y.clone(), 1.0),
             };
-            let step_two = StepTwo::new(&self.y, &self.prior, update, pairs);
+            let mut step_two = StepTwo::new(&self.y, &self.prior, update, pairs);
+            if self.is_large {
+                step_two = step_two.large();
+            }
             match self.has_feedback {
                 true => step_two,
                 false => step_two.without_feedback(&[-1.5; N]),
@@ -280,6 +289,10 @@ fn cases() -> Vec<Case> {
         Case {
             is_collapsed: true,
             ..Case::new("collapsed", none(), active_set())
+        },
+        Case {
+            is_large: true,
+            ..Case::new("large file", none(), active_set())
         },
         Case {
             has_feedback: false,
@@ -359,7 +372,7 @@ type Spoilt<'s> = (&'s str, usize, &'s dyn Fn(&mut Value));
 fn a_state_that_lacks_something_gives_other_draws() {
     let case_of = |name: &str| cases().into_iter().find(|case| case.name == name).unwrap();
     let plus = |value: &mut Value, step: f64| *value = json!(value.as_f64().unwrap() + step);
-    let spoil: [Spoilt; 9] = [
+    let spoil: [Spoilt; 11] = [
         ("active set", 5, &|s| {
             s["rng"]["word_pos"] = json!(s["rng"]["word_pos"].as_u64().unwrap() + 1)
         }),
@@ -385,6 +398,10 @@ fn a_state_that_lacks_something_gives_other_draws() {
         ("collapsed", 57, &|s| {
             plus(&mut s["collapsed"]["proposals"]["theta"][0], 0.5)
         }),
+        ("large file", 57, &|s| {
+            plus(&mut s["links"]["kept_at"][0], 0.5)
+        }),
+        ("large file", 77, &|s| s["links"]["kept_at"] = json!([])),
         ("no feedback", 77, &|s| {
             s["links"]["reported"]["moved"]
                 .as_array_mut()

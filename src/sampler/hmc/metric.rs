@@ -5,7 +5,8 @@ use rand_distr::StandardNormal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::numerics::cholesky::{dot, factor, solve_transposed};
+use crate::numerics::cholesky::{factor, solve_transposed};
+use crate::numerics::dot;
 
 /// Which entries of the inverse mass matrix are learnt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

@@ -74,6 +74,9 @@ pub struct ActiveSet {
     columns: ColumnProposal,
     walk: CandidateWalk,
     groups: MovedGroups,
+    num_proposals: u64,
+    /// Whether proposals stay as they are when theta moves.
+    is_kept: bool,
 }
 
 impl Default for ActiveSet {
@@ -97,6 +100,8 @@ impl ActiveSet {
             columns: ColumnProposal::default(),
             walk: CandidateWalk::default(),
             groups: MovedGroups::default(),
+            num_proposals: 0,
+            is_kept: false,
         }
     }
 
@@ -153,9 +158,10 @@ impl ActiveSet {
         // Taken out while the target borrows it.
         let mut groups = std::mem::take(&mut self.groups);
         let mut target = Target::new(pi, pair, prior, &mut groups);
-        self.rows.update(pair, space);
-        let active = self.rows.expected_mislinked() + SPARE_ROWS;
-        let num_proposals = (self.effort * active).ceil() as u64;
+        if !self.is_kept {
+            self.update_proposals(pair, space);
+        }
+        let num_proposals = self.num_proposals;
         if let Some(candidates) = space.candidates() {
             self.walk.update(space, candidates);
             for _ in 0..num_proposals {
@@ -165,10 +171,7 @@ impl ActiveSet {
             }
         } else {
             let mix = match pair.locations() {
-                Some(locations) => {
-                    self.columns.update(&locations, &self.rows, space);
-                    self.with_locations
-                }
+                Some(_) => self.with_locations,
                 None => self.plain,
             };
             for _ in 0..num_proposals {
@@ -178,6 +181,25 @@ impl ActiveSet {
         }
         self.groups = groups;
         info
+    }
+
+    /// The number of proposals and their distributions, at the theta of `pair`.
+    fn update_proposals<L: PairLogLik + ?Sized>(&mut self, pair: &L, space: &LinkSpace) {
+        self.rows.update(pair, space);
+        let active = self.rows.expected_mislinked() + SPARE_ROWS;
+        self.num_proposals = (self.effort * active).ceil() as u64;
+        if let (Some(locations), None) = (pair.locations(), space.candidates()) {
+            self.columns.update(&locations, &self.rows, space);
+        }
+    }
+
+    /// Keeps the proposals of the theta of `pair` from now on, until the next call. They are those of no later theta, so a
+    /// step is exact only where the calls do not depend on later states: before draws are saved.
+    pub fn keep_proposals<L: PairLogLik + ?Sized>(&mut self, pair: &L, space: &LinkSpace) {
+        if space.num_movable() >= 2 {
+            self.update_proposals(pair, space);
+            self.is_kept = true;
+        }
     }
 
     /// Fixes the proposals at the theta of `pair`, which has locations.

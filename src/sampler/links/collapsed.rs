@@ -3,6 +3,8 @@
 //! On data with a weak signal the number of moved rows d, sigma and beta lie on a long ridge. Updates of the links given
 //! theta and of theta given the links cross it in small steps. With theta integrated out, d is free to move.
 
+use std::sync::Arc;
+
 use ndarray::ArrayView2;
 use rand::Rng;
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
@@ -14,8 +16,8 @@ use super::moved_groups::MovedGroups;
 use super::permutation::Permutation;
 use super::prior::Prior;
 use super::space::LinkSpace;
+use super::statistics::LinearStatistics;
 use super::update::UpdateInfo;
-use crate::numerics::Qr;
 
 /// Proposals of one step, by the variance of d: about a quarter of them change d by one, so a step carries d about as far
 /// as its posterior is wide.
@@ -37,11 +39,7 @@ const SMALLEST_SHARE: f64 = 1e-12;
 /// times the prior of the links.
 #[derive(Clone, Debug)]
 struct Surrogate {
-    qr: Qr,
-    /// Rows of Q, one after the other.
-    rows: Vec<f64>,
-    /// In the order of the user's rows.
-    response: Vec<f64>,
+    statistics: Arc<LinearStatistics>,
     temperature: f64,
     /// (alpha n - D) / 2.
     exponent: f64,
@@ -54,27 +52,24 @@ struct Surrogate {
 }
 
 impl Surrogate {
-    /// None where X lacks full column rank or the tempered data leave theta undetermined.
-    fn new(x: ArrayView2<f64>, response: &[f64], temperature: f64) -> Option<Self> {
-        let (num_rows, dim) = x.dim();
+    /// None where the tempered data leave theta undetermined.
+    fn new(statistics: Arc<LinearStatistics>, temperature: f64) -> Option<Self> {
+        let (num_rows, dim) = (statistics.num_rows(), statistics.dim());
         let exponent = 0.5 * (temperature * num_rows as f64 - dim as f64);
-        let qr = Qr::new(x);
-        if exponent < 0.5 || !qr.is_full_rank() {
+        if exponent < 0.5 {
             return None;
         }
-        let rows = (0..num_rows).flat_map(|row| qr.q.iter().map(move |column| column[row]));
+        let response = statistics.response();
         let mean = response.iter().sum::<f64>() / num_rows as f64;
         let total: f64 = response.iter().map(|y| (y - mean).powi(2)).sum();
         Some(Self {
-            rows: rows.collect(),
-            response: response.to_vec(),
+            statistics,
             temperature,
             exponent,
             smallest_rss: (SMALLEST_SHARE * total).max(f64::MIN_POSITIVE),
             projection: vec![0.0; dim],
             rss: f64::NAN,
             exchanges: Vec::with_capacity(MAX_PROPOSALS as usize),
-            qr,
         })
     }
 
@@ -82,32 +77,14 @@ impl Surrogate {
         self.projection.len()
     }
 
-    #[inline]
-    fn row(&self, column: usize) -> &[f64] {
-        let dim = self.projection.len();
-        &self.rows[column * dim..(column + 1) * dim]
-    }
-
     /// Computes c and RSS afresh, so that rounding errors of the exchanges do not add up over steps.
     fn start(&mut self, pi: &Permutation) {
         self.exchanges.clear();
-        self.projection.fill(0.0);
-        let dim = self.dim();
-        for (row, &y) in self.response.iter().enumerate() {
-            let column = pi.column_of(row);
-            let q = &self.rows[column * dim..(column + 1) * dim];
-            for (sum, q) in self.projection.iter_mut().zip(q) {
-                *sum += q * y;
-            }
+        self.rss = self.statistics.at(pi, &mut self.projection);
+        let given = self.statistics.given_projection().iter();
+        for (value, given) in self.projection.iter_mut().zip(given) {
+            *value += given;
         }
-        // From the residuals: y'y - c'c would lose all digits where y is far from zero.
-        let residual = |(row, y): (usize, &f64)| {
-            let q = self.row(pi.column_of(row)).iter();
-            y - q.zip(&self.projection).map(|(q, c)| q * c).sum::<f64>()
-        };
-        let residuals = self.response.iter().enumerate().map(residual);
-        let rss = residuals.map(|residual| residual * residual).sum();
-        self.rss = rss;
     }
 
     fn bounded(&self, rss: f64) -> f64 {
@@ -117,10 +94,11 @@ impl Surrogate {
     /// log p~(theta, y | pi) at beta and sigma2, as a density of beta and log sigma2 (or log sigma).
     fn log_density(&self, beta: &[f64], variance: f64) -> f64 {
         let distance: f64 = (0..self.dim())
-            .map(|k| (self.qr.gamma(k, beta) - self.projection[k]).powi(2))
+            .map(|k| (self.statistics.r().times(k, beta) - self.projection[k]).powi(2))
             .sum();
         let squares = self.bounded(self.rss) + distance;
-        -0.5 * self.temperature * (self.response.len() as f64 * variance.ln() + squares / variance)
+        -0.5 * self.temperature
+            * (self.statistics.num_rows() as f64 * variance.ln() + squares / variance)
     }
 
     /// Draws beta and sigma2 from p~(theta | pi, y); returns sigma2.
@@ -131,21 +109,23 @@ impl Surrogate {
         for (value, c) in beta.iter_mut().zip(&self.projection) {
             *value = c + spread * rng.sample::<f64, _>(StandardNormal);
         }
-        self.qr.solve(beta);
+        self.statistics.r().solve(beta);
         variance
     }
 }
 
 impl ExchangeLogLik for &mut Surrogate {
     fn num_rows(&self) -> usize {
-        self.response.len()
+        self.statistics.num_rows()
     }
 
     #[inline]
     fn exchange_change(&self, i: usize, a: usize, j: usize, b: usize) -> f64 {
-        let difference = self.response[i] - self.response[j];
+        let statistics = &self.statistics;
+        let difference = statistics.response()[i] - statistics.response()[j];
+        let (from, to) = (statistics.row(a), statistics.row(b));
         let mut gain = 0.0;
-        for ((from, to), c) in self.row(a).iter().zip(self.row(b)).zip(&self.projection) {
+        for ((from, to), c) in from.iter().zip(to).zip(&self.projection) {
             let step = difference * (to - from);
             gain += step * (2.0 * c + step);
         }
@@ -155,12 +135,13 @@ impl ExchangeLogLik for &mut Surrogate {
 
     #[inline]
     fn exchanged(&mut self, i: usize, a: usize, j: usize, b: usize) {
-        let dim = self.projection.len();
-        let difference = self.response[i] - self.response[j];
-        for k in 0..dim {
-            let step = difference * (self.rows[b * dim + k] - self.rows[a * dim + k]);
-            self.rss -= step * (2.0 * self.projection[k] + step);
-            self.projection[k] += step;
+        let statistics = &self.statistics;
+        let difference = statistics.response()[i] - statistics.response()[j];
+        let (from, to) = (statistics.row(a), statistics.row(b));
+        for ((from, to), c) in from.iter().zip(to).zip(&mut self.projection) {
+            let step = difference * (to - from);
+            self.rss -= step * (2.0 * *c + step);
+            *c += step;
         }
         self.exchanges.push((i, j));
     }
@@ -181,17 +162,28 @@ pub struct Collapsed {
 }
 
 impl Collapsed {
-    /// None where theta cannot be integrated out, or where links are limited to candidate pairs, which need other moves.
+    /// None where X lacks full column rank, and where `of` gives none.
     pub fn new(
         x: ArrayView2<f64>,
         response: &[f64],
         temperature: f64,
         space: &LinkSpace,
     ) -> Option<Self> {
+        let statistics = LinearStatistics::new(x, response)?;
+        Collapsed::of(Arc::new(statistics), temperature, space)
+    }
+
+    /// None where theta cannot be integrated out, or where links are limited to candidate pairs, which need other moves.
+    pub fn of(
+        statistics: Arc<LinearStatistics>,
+        temperature: f64,
+        space: &LinkSpace,
+    ) -> Option<Self> {
         if space.num_movable() < 2 || space.candidates().is_some() {
             return None;
         }
-        let surrogate = Surrogate::new(x, response, temperature)?;
+        let surrogate = Surrogate::new(Arc::clone(&statistics), temperature)?;
+        let response = statistics.response();
         let reference = FamilyLogLik::new(Normal, response.to_vec(), temperature);
         let mut collapsed = Self {
             surrogate,
@@ -202,7 +194,7 @@ impl Collapsed {
         };
         collapsed.start(&Permutation::identity(response.len()));
         let mut beta = collapsed.surrogate.projection.clone();
-        collapsed.surrogate.qr.solve(&mut beta);
+        statistics.r().solve(&mut beta);
         let rss = collapsed.surrogate.bounded(collapsed.surrogate.rss);
         let variance = rss / response.len() as f64;
         collapsed.set_reference(&beta, variance, space);
@@ -212,13 +204,13 @@ impl Collapsed {
 
     /// Fixes the distributions of the proposals at this theta. Only before draws are saved.
     pub fn set_reference(&mut self, beta: &[f64], variance: f64, space: &LinkSpace) {
-        let surrogate = &self.surrogate;
+        let statistics = &self.surrogate.statistics;
         let gamma: Vec<f64> = (0..beta.len())
-            .map(|k| surrogate.qr.gamma(k, beta))
+            .map(|k| statistics.r().times(k, beta))
             .collect();
         self.reference.update(variance.sqrt(), |fitted| {
             for (column, fitted) in fitted.iter_mut().enumerate() {
-                let q = surrogate.row(column).iter();
+                let q = statistics.row(column).iter();
                 *fitted = q.zip(&gamma).map(|(q, gamma)| q * gamma).sum();
             }
         });
@@ -228,7 +220,7 @@ impl Collapsed {
     /// Sets the number of proposals of a step by the posterior mean and variance of d. Only before draws are saved.
     pub fn set_num_moved(&mut self, mean: f64, variance: f64) {
         let wanted = PROPOSALS_PER_VARIANCE * variance + PROPOSALS_PER_MOVED * mean;
-        let fewest = (MIN_PER_ROW * self.surrogate.response.len() as f64).min(MIN_PROPOSALS);
+        let fewest = (MIN_PER_ROW * self.surrogate.statistics.num_rows() as f64).min(MIN_PROPOSALS);
         self.num_proposals = wanted.clamp(fewest, MAX_PROPOSALS) as usize;
     }
 

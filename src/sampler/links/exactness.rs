@@ -218,6 +218,32 @@ fn active_set_leaves_every_posterior_invariant() {
     }
 }
 
+/// Proposals that are kept from another theta still leave the posterior of this one invariant, but not where the choice of
+/// that theta depends on the links.
+#[test]
+fn kept_proposals_leave_every_posterior_invariant() {
+    for (m, prior) in priors().iter().enumerate() {
+        let seed = 40 + m as u64;
+        let pair = random_pairs(Family::Gaussian, N, 0.8, seed);
+        let other = |number: usize| random_pairs(Family::Gaussian, N, 0.8, number as u64);
+        let exact = Enumeration::new(&pair, prior);
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut kernel = ActiveSet::new(2.0);
+        kernel.keep_proposals(&other(90), prior.space());
+        let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
+            kernel.step(pi, &pair, prior, rng);
+        }));
+        assert!(z < LIMIT, "{:?}: z = {z}", prior.kind());
+        // So few proposals that a step does not forget where it started.
+        let mut kernel = ActiveSet::new(0.1);
+        let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
+            kernel.keep_proposals(&other(exact.index(pi)), prior.space());
+            kernel.step(pi, &pair, prior, rng);
+        }));
+        assert!(z > LIMIT, "{:?}: not found, z = {z}", prior.kind());
+    }
+}
+
 /// Errors whose scale belongs to the place where a response comes, as of the family `robust`.
 #[test]
 fn a_scale_for_each_column_leaves_its_posterior_invariant() {

@@ -25,6 +25,7 @@ mod row_mixture;
 mod rows;
 mod space;
 mod start;
+mod statistics;
 mod update;
 mod walk;
 
@@ -51,4 +52,5 @@ pub use prior::{Prior, PriorKind};
 pub use rate_prior::RatePrior;
 pub use row_mixture::{LinksGivenMoved, RowMixture};
 pub use space::{LinkFacts, LinkSpace};
+pub use statistics::LinearStatistics;
 pub use update::{LinkKernel, UpdateInfo};

@@ -21,6 +21,13 @@ pub enum LinkKernel {
 }
 
 impl LinkKernel {
+    /// Keeps the proposals at the theta of `pair`, where the kernel has any: see [`ActiveSet::keep_proposals`].
+    pub fn keep_proposals<L: PairLogLik + ?Sized>(&mut self, pair: &L, prior: &Prior) {
+        if let Self::ActiveSet(kernel) = self {
+            kernel.keep_proposals(pair, prior.space());
+        }
+    }
+
     /// One update of the links.
     pub fn step<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
         &mut self,

@@ -1,0 +1,250 @@
+"""Measures fits of the release binary: writes docs/performance.csv and docs/performance.md.
+
+`make bench` runs all of it. `make bench-quick` runs the short cells, compares them with the committed figures, and ends with exit code 1
+where one has lost more than 20 %. Times are processor times of the whole process, so that other work on the machine disturbs them little;
+they are also given as ratios to a calibration kernel, so that machines can be compared.
+"""
+import argparse, csv, hashlib, json, math, os, platform, subprocess, sys, tempfile, time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE, FIGURES = ROOT / "docs/performance.md", ROOT / "docs/performance.csv"
+PLOT = ROOT / "docs/performance.svg"
+LOSS = 1.2
+SIZES = [250, 1000, 10_000, 100_000, 1_000_000]
+QUICK_SIZES = [250, 1000, 10_000]
+STEP_ONE = [(n, d, rho) for n in (250, 1000) for d in (5, 20, 100) for rho in (0, 0.9)]
+PLAIN = "sampler.standardise=false"
+
+
+def calibration():
+    """Processor milliseconds of hashing 32 MiB; the least of five."""
+    block = bytes(32 << 20)
+    def once():
+        start = time.process_time()
+        hashlib.sha256(block).digest()
+        return 1e3 * (time.process_time() - start)
+    return min(once() for _ in range(5))
+
+
+class Bench:
+    def __init__(self, binary, folder):
+        self.binary, self.folder = str(binary), Path(folder)
+
+    def run(self, *arguments):
+        """Processor seconds, wall seconds and the largest memory in MiB of one run."""
+        start = time.monotonic()
+        child = subprocess.Popen([self.binary, *arguments], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        stderr = child.stderr.read()
+        _, status, usage = os.wait4(child.pid, 0)
+        if status != 0:
+            sys.exit(f"{' '.join(arguments)} failed:\n{stderr}")
+        return usage.ru_utime + usage.ru_stime, time.monotonic() - start, usage.ru_maxrss / 1024
+
+    def simulate(self, n):
+        """20 predictors, 1 % of the rows mislinked; a twentieth in a small file."""
+        name = f"general_{n}"
+        if not (self.folder / name).exists():
+            share = 0.05 if n <= 1000 else 0.01
+            self.run("simulate", "--design", "general", "--n", str(n), "--predictors", "20", "--intercept", "0", "--mislinked", str(share), "--output", name)
+        return f"{name}/config.json"
+
+    def fit(self, config, warmup, draws, *changes, chains=1, output="out"):
+        settings = [f"sampler.chains={chains}", f"sampler.warmup={warmup}", f"sampler.draws={draws}", f"output={self.folder / output}", *changes]
+        settings = [word for setting in settings for word in ("--set", setting)]
+        return self.run("fit", config, "--force", "--quiet", "--threads", str(chains), *settings)
+
+    def iteration(self, config, warmup, draws, *changes):
+        """Processor milliseconds of one iteration: what more draws cost, without setup and all that follows sampling."""
+        few = self.fit(config, warmup, draws // 10, *changes)[0]
+        many = self.fit(config, warmup, draws, *changes)[0]
+        return 1e3 * (many - few) / (draws - draws // 10)
+
+    def least_ess(self):
+        """The smallest bulk ESS of the coefficients and the error scale."""
+        with open(self.folder / "out/summary.csv") as file:
+            rows = [row for row in csv.DictReader(file) if row["name"].startswith(("beta", "sigma"))]
+        return min(float(row["ESS_bulk"]) for row in rows)
+
+    def regression(self, n, d, rho):
+        """A file with these predictors, of which neighbours have correlation rho, and no wrong link."""
+        import random
+        generator = random.Random(1)
+        name = f"step_one_{n}_{d}_{rho}"
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        names = [f"x{k + 1}" for k in range(d)]
+        with open(folder / "data.csv", "w") as file:
+            file.write(",".join(names + ["y"]) + "\n")
+            for _ in range(n):
+                row = [generator.gauss(0, 1)]
+                while len(row) < d:
+                    row.append(rho * row[-1] + math.sqrt(1 - rho * rho) * generator.gauss(0, 1))
+                y = sum(row) / math.sqrt(d) + generator.gauss(0, 1)
+                file.write(",".join(repr(value) for value in row + [y]) + "\n")
+        config = {"model": {"stan": "linear"}, "data": {"file": "data.csv", "response": "y", "predictors": names},
+                  "permutation": {"update": {"name": "none"}}, "output": "out"}
+        (folder / "config.json").write_text(json.dumps(config))
+        return f"{name}/config.json"
+
+
+def draws_for(n):
+    """Enough iterations for a second or so of processor time."""
+    return max(40, min(4000, 4_000_000 // n))
+
+
+def measure(bench, sizes, cells, whole):
+    figures = {}
+    def tell(name, value, unit):
+        figures[name] = (value, unit)
+        print(f"{name}: {value:.4g} {unit}", flush=True)
+    tell("calibration", calibration(), "ms")
+    for n in sizes:
+        config = bench.simulate(n)
+        tell(f"iteration n={n}", bench.iteration(config, 200, draws_for(n)), "ms")
+        if n <= 10_000:
+            tell(f"iteration, program itself n={n}", bench.iteration(config, 200, draws_for(n), PLAIN), "ms")
+    for n in (250, 1000):
+        if n in sizes:
+            literal = 'permutation.update={"name":"checkerboard","restart":"mode"}'
+            tell(f"iteration, the paper's scheme n={n}", bench.iteration(bench.simulate(n), 200, 400, literal), "ms")
+    for n, d, rho in cells:
+        config = bench.regression(n, d, rho)
+        for label, changes in (("", []), (", program itself", [PLAIN])):
+            cost = bench.iteration(config, 500, 2000, *changes)
+            tell(f"step 1{label} n={n} D={d} rho={rho}", bench.least_ess() / 2000 / cost * 1e3, "ESS/s")
+    for n in whole:
+        cpu, wall, memory = bench.fit(bench.simulate(n), 1000, 1000, chains=4)
+        tell(f"whole fit n={n}", cpu, "s")
+        tell(f"whole fit, wall n={n}", wall, "s")
+        tell(f"whole fit, memory n={n}", memory, "MiB")
+        with open(bench.folder / "out/summary.csv") as file:
+            rows = list(csv.DictReader(file))
+        tell(f"whole fit, largest R-hat n={n}", max(float(row["R_hat"]) for row in rows if row["R_hat"] not in ("", "NaN")), "")
+    return figures
+
+
+def write_csv(figures):
+    with open(FIGURES, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["figure", "value", "unit"])
+        writer.writerows([name, f"{value:.6g}", unit] for name, (value, unit) in figures.items())
+
+
+def read_csv():
+    with open(FIGURES) as file:
+        return {row["figure"]: (float(row["value"]), row["unit"]) for row in csv.DictReader(file)}
+
+
+def compare(committed, figures):
+    """Figures that lost more than 20 % against the committed ones, both as ratios to the calibration kernel."""
+    speed = figures["calibration"][0] / committed["calibration"][0]
+    losses = []
+    for name, (value, unit) in figures.items():
+        if name == "calibration" or name not in committed or unit not in ("ms", "ESS/s"):
+            continue
+        before = committed[name][0]
+        loss = before / value / speed if unit == "ESS/s" else value / before / speed
+        print(f"{name}: {loss:.2f} of the committed cost", flush=True)
+        if loss > LOSS:
+            losses.append(f"{name} costs {loss:.2f} times what it did")
+    return losses
+
+
+def plot(costs, slope_one):
+    """Cost against the number of rows, both on log scales."""
+    width, height, left, bottom = 520, 320, 60, 40
+    ns = [n for n, _ in costs]
+    low, high = math.floor(math.log10(min(c for _, c in costs))), math.ceil(math.log10(max(c for _, c in costs)))
+    def place(n, cost):
+        x = left + (math.log10(n) - math.log10(ns[0])) / (math.log10(ns[-1]) - math.log10(ns[0])) * (width - left - 20)
+        y = height - bottom - (math.log10(cost) - low) / (high - low) * (height - bottom - 20)
+        return f"{x:.1f},{y:.1f}"
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
+             '<title>Milliseconds of one iteration against the number of rows</title>', f'<rect width="{width}" height="{height}" fill="white"/>']
+    for power in range(low, high + 1):
+        _, y = place(ns[0], 10.0 ** power).split(",")
+        lines.append(f'<line x1="{left}" x2="{width - 20}" y1="{y}" y2="{y}" stroke="#ddd"/><text x="{left - 8}" y="{float(y) + 4}" text-anchor="end">{10.0 ** power:g} ms</text>')
+    for n in ns:
+        x, _ = place(n, 10.0 ** low).split(",")
+        lines.append(f'<text x="{x}" y="{height - bottom + 18}" text-anchor="middle">{n}</text>')
+    lines.append(f'<text x="{(left + width) / 2}" y="{height - 6}" text-anchor="middle">rows</text>')
+    for points, style in ((costs, 'stroke="#1f5fa8" stroke-width="2"'), (slope_one, 'stroke="#999" stroke-dasharray="4 4"')):
+        lines.append(f'<polyline fill="none" {style} points="{" ".join(place(n, c) for n, c in points)}"/>')
+    lines += [f'<circle cx="{p.split(",")[0]}" cy="{p.split(",")[1]}" r="3.5" fill="#1f5fa8"/>' for p in (place(n, c) for n, c in costs)]
+    PLOT.write_text("\n".join(lines + ["</svg>"]) + "\n")
+
+
+def page(figures, peers):
+    value = lambda name: figures[name][0]
+    cell = lambda name: f"{value(name):.3g}" if name in figures else ""
+    sizes = [n for n in SIZES if f"iteration n={n}" in figures]
+    lines = ["# Performance", "",
+             "Written by `make bench` (`benches/performance.py`) from docs/performance.csv. Times are processor times, so that other work on the",
+             f"machine disturbs them little. Machine: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()} to drive it; hashing 32 MiB with SHA-256 takes",
+             f"{value('calibration'):.1f} ms on it. `make bench-quick` repeats the short cells and tells of losses above 20 %, as ratios to that hash.", "",
+             "## One iteration against the number of rows", "",
+             "Linear regression, 20 predictors and an intercept, 1 % of the rows mislinked (5 % up to 1000 rows); one chain, default settings, iterations",
+             "after warm-up, the files included. *Program itself*: the same with `sampler.standardise` false, so that every gradient is the Stan program's.", "",
+             "| rows | ms | program itself, ms | the paper's scheme, ms |", "|---|---|---|---|"]
+    lines += [f"| {n} | {cell(f'iteration n={n}')} | {cell(f'iteration, program itself n={n}')} | {cell(f'iteration, the paper{chr(39)}s scheme n={n}')} |" for n in sizes]
+    first, last = [n for n in sizes if n >= 1000][0], sizes[-1]
+    if last > first:
+        slope = math.log(value(f"iteration n={last}") / value(f"iteration n={first}")) / math.log(last / first)
+        lines += ["", f"From {first} to {last} rows the cost grows as n to the power {slope:.2f} (target: at most 1.0).", "", "![Cost against rows](performance.svg)"]
+        costs = [(n, value(f"iteration n={n}")) for n in sizes]
+        plot(costs, [(first, value(f"iteration n={first}")), (last, value(f"iteration n={first}") * last / first)])
+    lines += ["", "The paper's scheme is `checkerboard` with `restart` `mode`, in Rust.", "",
+              "## Step 1 alone", "", "Links kept (`permutation.update` none), one chain, 500 + 2000 iterations: the smallest bulk ESS of the coefficients and the error",
+              "variance, for each second of processor time. Neighbouring predictors have correlation rho.", "",
+              "| rows | predictors | rho | ESS/s | program itself | ratio | " + ("Stan (PyStan) | ratio |" if peers else ""),
+              "|---|---|---|---|---|---|" + ("---|---|" if peers else "")]
+    for n, d, rho in STEP_ONE:
+        own, plain = f"step 1 n={n} D={d} rho={rho}", f"step 1, program itself n={n} D={d} rho={rho}"
+        if own in figures:
+            row = f"| {n} | {d} | {rho} | {cell(own)} | {cell(plain)} | {value(own) / value(plain):.1f} |"
+            stan = peers.get((n, d, rho)) if peers else None
+            lines.append(row + (f" {stan:.3g} | {value(own) / stan:.1f} |" if stan else (" | |" if peers else "")))
+    if peers:
+        lines += ["", f"Stan's own sampler is {peers['version']}, by `benches/peers/step_one.py` in the same run, on the same files and the same program with the response as data."]
+    lines += ["", "## Whole fits", "", "Four chains of 1000 + 1000 iterations, from reading the file to the report, checks and other estimators included.", "",
+              "| rows | processor time, s | wall, s | memory, MiB | largest R-hat |", "|---|---|---|---|---|"]
+    for n in SIZES:
+        if f"whole fit n={n}" in figures:
+            lines.append("| " + " | ".join([str(n)] + [cell(f"whole fit{what} n={n}") for what in ("", ", wall", ", memory", ", largest R-hat")]) + " |")
+    PAGE.write_text("\n".join(line.rstrip() for line in lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", default=ROOT / "target/release/unshuffle")
+    parser.add_argument("--quick", action="store_true", help="short cells, compared with the committed figures")
+    parser.add_argument("--largest", type=int, default=SIZES[-1], help="leave larger files out")
+    parser.add_argument("--largest-whole", type=int, default=SIZES[-1], help="leave whole fits of larger files out")
+    parser.add_argument("--peer", help="a Python with PyStan, for Stan's own sampler")
+    parser.add_argument("--page", action="store_true", help="write the page again from the committed figures")
+    arguments = parser.parse_args()
+    peers_file = ROOT / "docs/performance_peers.json"
+    def peers():
+        if not peers_file.exists():
+            return {}
+        saved = json.loads(peers_file.read_text())
+        return {"version": saved["version"], **{tuple(cell[:3]): cell[3] for cell in saved["cells"]}}
+    if arguments.page:
+        return page(read_csv(), peers())
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(arguments.binary).resolve(), folder)
+        if arguments.quick:
+            losses = compare(read_csv(), measure(bench, QUICK_SIZES, [(250, 20, 0), (1000, 100, 0.9)], []))
+            sys.exit("\n".join(losses) if losses else 0)
+        sizes = [n for n in SIZES if n <= arguments.largest]
+        figures = measure(bench, sizes, STEP_ONE, [n for n in sizes if 10_000 <= n <= arguments.largest_whole])
+        write_csv(figures)
+        if arguments.peer:
+            files = [str(bench.folder / f"step_one_{n}_{d}_{rho}") for n, d, rho in STEP_ONE]
+            subprocess.run([arguments.peer, str(ROOT / "benches/peers/step_one.py"), str(peers_file), *files], check=True)
+        page(figures, peers())
+
+
+if __name__ == "__main__":
+    main()
