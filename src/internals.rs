@@ -35,8 +35,8 @@ pub mod model {
     pub mod stan {
         pub use crate::model::stan::adopt::adopt;
         pub use crate::model::stan::{
-            BuildObserver, Cache, Compiler, SilentBuild, StanError, StanSource, Toolchain,
-            shipped_model, shipped_names,
+            BuildObserver, Compiler, SilentBuild, StanError, StanSource, Toolchain, shipped_model,
+            shipped_names,
         };
     }
 }
@@ -72,6 +72,10 @@ pub mod sampler {
             Restart,
         };
     }
+}
+
+pub mod text {
+    pub use crate::text::list;
 }
 
 pub mod study {

@@ -28,7 +28,7 @@ use ndarray::ArrayView2;
 
 use super::generalised::generalised;
 use crate::config::ResponseKind;
-use crate::numerics::qr::{Qr, dot};
+use crate::numerics::{Qr, dot};
 use crate::sampler::links::LinkSpace;
 
 use average::Average;

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 
-use crate::numerics::qr::{Qr, dot};
+use crate::numerics::{Qr, dot};
 
 #[derive(Debug, Clone)]
 pub struct LeastSquares {

@@ -13,7 +13,7 @@ use rand::seq::index;
 use super::BaselineFit;
 use super::huber::{self, median_scale};
 use crate::numerics::invert;
-use crate::numerics::qr::{Qr, dot};
+use crate::numerics::{Qr, dot};
 use crate::numerics::{mean, sd};
 
 /// Where as many rows as coefficients are fitted perfectly, the likelihood has no bound as sigma falls to 0. So sigma stays

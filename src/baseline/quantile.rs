@@ -11,7 +11,8 @@ use ndarray::ArrayView2;
 
 use super::BaselineFit;
 use crate::numerics::invert;
-use crate::numerics::qr::{Qr, dot, subtract};
+use crate::numerics::qr::subtract;
+use crate::numerics::{Qr, dot};
 use crate::numerics::{normal_quantile, quantile};
 
 pub(super) fn fit(x: ArrayView2<f64>, y: &[f64], tau: f64) -> BaselineFit {

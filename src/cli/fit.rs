@@ -238,13 +238,13 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 fn print(posterior: &Posterior, truth: Option<&Truth>) {
-    print_summary(posterior.summary());
+    print_summary(posterior);
     say!("");
     print_findings(&posterior.all_findings());
     say!("");
-    say!("{}", report::verdict_text(posterior, width()));
     if let Some(all) = posterior.estimates_and(truth) {
         print_comparison(&all);
         say!("");
     }
+    say!("{}", report::verdict_text(posterior, width()));
 }

@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
-use super::terminal::{check_finished, print_comparison, print_summary, width};
-use crate::baseline::compare::read_baselines;
-use crate::posterior::diagnostics::SummaryRow;
+use super::terminal::{check_finished, print_comparison, print_rows, print_summary, width};
 use crate::posterior::draws::read_output;
-use crate::posterior::{Folder, Posterior, beside_fit, summary};
+use crate::posterior::{Posterior, summary};
 use crate::report;
 use crate::text::full_sentence;
 
@@ -23,28 +21,24 @@ pub(super) struct SummaryArgs {
 }
 
 pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
-    let folder = Folder::new(&args.folder);
-    let baselines = read_baselines(&folder.file(Folder::BASELINES))?;
-    let of_draws;
-    let posterior = Posterior::read(&args.folder);
-    let rows: &[SummaryRow] = match &posterior {
+    match Posterior::read(&args.folder) {
         Ok(posterior) => {
-            check_finished(posterior, args.strict)?;
-            say!("{}", report::overview(posterior, width()));
-            posterior.summary()
+            check_finished(&posterior, args.strict)?;
+            say!("{}", report::overview(&posterior, width()));
+            print_summary(&posterior);
+            if let Some(all) = posterior.estimates_and(None) {
+                say!("");
+                print_comparison(&all);
+            }
+            Ok(())
         }
-        // The tables need fewer files.
-        Err(error) if args.strict => return Err(Failure::user(full_sentence(error))),
+        // The table needs fewer files.
+        Err(error) if args.strict => Err(Failure::user(full_sentence(&error))),
         Err(error) => {
-            of_draws = summary::rows(&read_output(&args.folder)?);
+            let rows = summary::rows(&read_output(&args.folder)?);
             note!("warning: no verdict: {error}");
-            &of_draws
+            print_rows(&rows);
+            Ok(())
         }
-    };
-    print_summary(rows);
-    if let Some(all) = baselines.and_then(|baselines| beside_fit(baselines, rows, None)) {
-        say!("");
-        print_comparison(&all);
     }
-    Ok(())
 }

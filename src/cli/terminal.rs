@@ -118,9 +118,18 @@ pub(super) fn width() -> usize {
 /// Past this many rows a table is for a file, not for a screen.
 const MOST_ROWS: usize = 60;
 
-pub(super) fn print_summary(rows: &[SummaryRow]) {
+/// Under the names that the user knows.
+pub(super) fn print_summary(fit: &Posterior) {
+    let named = |row: &SummaryRow| SummaryRow {
+        name: fit.name_of(&row.name),
+        ..row.clone()
+    };
+    print_rows(&fit.summary().iter().map(named).collect::<Vec<_>>());
+}
+
+pub(super) fn print_rows(rows: &[SummaryRow]) {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
-    to_stdout(&text_table(shown));
+    to_stdout(&text_table(shown, width()));
     if shown.len() < rows.len() {
         say!("... and {} more in summary.csv", rows.len() - shown.len());
     }

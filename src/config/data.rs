@@ -24,28 +24,23 @@ use crate::text::list;
 #[schemars(rename = "Data")]
 pub(super) struct RawData {
     /// CSV file with a header line, relative to the config file.
-    #[serde(default)]
     pub(super) file: Option<PathBuf>,
     /// Instead of `file`: the CSV file whose rows are fitted, each linked to one of `right`.
-    #[serde(default)]
     pub(super) left: Option<PathBuf>,
     /// Instead of `file`: the CSV file that the rows of `left` are linked to.
-    #[serde(default)]
     pub(super) right: Option<PathBuf>,
     /// With `left` and `right`: the column that both have and that links them, or {"left": ..., "right": ...}.
-    #[serde(default)]
     pub(super) links: Option<LinkColumns>,
     /// Instead of `response` and `predictors`: "log(wage) ~ education + gender*union"; several responses are
     /// "cbind(food, rent) ~ income".
-    #[serde(default)]
     pub(super) formula: Option<String>,
     /// Column of the response, or an expression such as "log(wage)"; a list of them for a program with
     /// `matrix[N, K] y`; left out with a formula.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Response::is_absent")]
     pub(super) response: Response,
     /// Columns of the predictors, or terms such as "gender*union", in the order of the coefficients; empty with a
     /// formula.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(min = 1))]
     pub(super) predictors: Vec<String>,
     /// Whether a column of ones comes first in X; `- 1` or `+ 0` in a formula removes it too.
@@ -312,7 +307,7 @@ impl RawData {
 }
 
 /// A key that is not there, with an example of it.
-pub(super) fn missing(check: &Check, path: &str) -> ConfigError {
+fn missing(check: &Check, path: &str) -> ConfigError {
     let key = path.rsplit('.').next().unwrap_or(path);
     ConfigError::MissingKey {
         file: check.file.display().to_string(),

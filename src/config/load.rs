@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use super::check::Check;
-use super::data::missing;
 use super::init::read_init;
 use super::objects::Objects;
 use super::raw::RawConfig;
@@ -20,24 +19,25 @@ pub fn load(file: &Path, settings: &[String]) -> Result<Config, ConfigError> {
 
 /// As `load`, for text that stands, or will stand, in `file`.
 pub fn parse(text: &str, file: &Path, settings: &[String]) -> Result<Config, ConfigError> {
-    let raw = raw_config(parse_value(text, file, settings)?, file)?;
-    let check = Check { file };
+    let raw: RawConfig = raw_config(parse_value(text, file, settings)?, file)?;
     let is_saved = raw.versions.is_some();
-    let data = raw.data.clone().ok_or_else(|| missing(&check, "data"))?;
-    let data = data.resolve(&check, is_saved)?;
+    let data = raw.data.clone().resolve(&Check { file }, is_saved)?;
     Config::resolve(raw, data, file)
 }
 
 /// The config of a fit of arrays. `spec` has the entries of a config but `data`; its paths are relative to `file`.
 pub fn of_arrays(spec: &Value, file: &Path) -> Result<Config, ConfigError> {
-    let raw = raw_config(spec.clone(), file)?;
+    let raw: RawConfig<Option<IgnoredAny>> = raw_config(spec.clone(), file)?;
     let rule = "the data are arrays, so remove it";
     Check { file }.that(raw.data.is_none(), "data", "given", rule)?;
     Config::resolve(raw, Data::arrays(), file)
 }
 
 /// A config as typed, with starting values instead of the file that holds them.
-fn raw_config(mut value: Value, file: &Path) -> Result<RawConfig, ConfigError> {
+fn raw_config<D: DeserializeOwned>(
+    mut value: Value,
+    file: &Path,
+) -> Result<RawConfig<D>, ConfigError> {
     if let Some(init) = value.pointer_mut("/sampler/init")
         && let Some(path) = init.as_str().filter(|path| path.ends_with(".json"))
     {

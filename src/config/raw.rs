@@ -14,13 +14,14 @@ use crate::sampler::hmc::MetricKind;
 use crate::sampler::hmc::warmup::Trajectory;
 
 /// A fit of a regression whose rows may be linked wrongly: the model, the data, how to sample, where to write.
+// A fit of arrays has no data here.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
     expecting = "an object such as {\"model\": {...}, \"data\": {...}}"
 )]
 #[schemars(title = "unshuffle config")]
-pub(super) struct RawConfig {
+pub(super) struct RawConfig<D = RawData> {
     /// Address of this schema, for editors; ignored by unshuffle.
     #[serde(rename = "$schema")]
     pub(super) _schema: Option<String>,
@@ -29,9 +30,7 @@ pub(super) struct RawConfig {
     /// The Stan program and how it is used.
     pub(super) model: RawModel,
     /// The linked data and the columns to use.
-    #[serde(default, deserialize_with = "given")]
-    #[schemars(with = "RawData", required)]
-    pub(super) data: Option<RawData>,
+    pub(super) data: D,
     /// Power of the likelihood: a number in (0, 1], "1/n", or one for each step; 1 is the usual posterior.
     #[serde(default, deserialize_with = "given")]
     #[schemars(with = "Temperature", extend("default" = 1.0))]
@@ -53,8 +52,8 @@ pub(super) struct RawConfig {
 }
 
 /// A key that is there has a value: null is none.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(typed: D) -> Result<Option<T>, D::Error> {
-    T::deserialize(typed).map(Some)
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Temperature>, D::Error> {
+    Temperature::deserialize(deserializer).map(Some)
 }
 
 /// The Stan program and how it is used.

@@ -107,7 +107,11 @@ impl Config {
     }
 
     /// `data` are those of `raw`, or arrays.
-    pub(super) fn resolve(raw: RawConfig, data: Data, file: &Path) -> Result<Config, ConfigError> {
+    pub(super) fn resolve<D>(
+        raw: RawConfig<D>,
+        data: Data,
+        file: &Path,
+    ) -> Result<Config, ConfigError> {
         let check = Check { file };
         let folder = absolute_folder(file)?;
         let name = match raw.name {

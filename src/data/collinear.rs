@@ -2,6 +2,8 @@
 
 use ndarray::{ArrayView1, ArrayView2};
 
+use crate::numerics::dot;
+
 /// A column whose part that is orthogonal to the earlier ones is smaller than this, relative to its own spread, is
 /// dependent: its coefficient would be determined by rounding.
 const TOLERANCE: f64 = 1e-8;
@@ -82,10 +84,6 @@ fn standardise(column: ArrayView1<f64>, centered: bool) -> Standardised {
         scale: largest * length,
         direction,
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Solves for the coefficients of the earlier columns, to name those that matter.

@@ -11,7 +11,7 @@ pub(crate) mod special;
 pub(crate) mod spread;
 pub(crate) mod stats;
 
-pub(crate) use cholesky::invert;
+pub(crate) use cholesky::{dot, invert};
 pub use density::{density, grid};
 pub use gamma::log_gamma;
 pub(crate) use qr::Qr;

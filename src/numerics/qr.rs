@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 
-use crate::numerics::invert;
+use crate::numerics::{dot, invert};
 
 #[derive(Clone, Debug)]
 pub(crate) struct Qr {
@@ -167,10 +167,6 @@ impl Qr {
         }
         row
     }
-}
-
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 pub(crate) fn subtract(from: &mut [f64], factor: f64, what: &[f64]) {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::baseline::compare::Estimate;
 use crate::text::{digits, from_csv, to_csv};
 
 /// Where an estimate comes from.
@@ -32,6 +33,19 @@ impl Method {
             Method::Huber => "huber",
             Method::Mixture => "mixture",
             Method::KnownRate => "known_rate",
+        }
+    }
+}
+
+impl Coefficient {
+    /// Beside those of other methods.
+    pub(crate) fn as_estimate(&self) -> Estimate {
+        Estimate {
+            method: self.method.name().into(),
+            name: self.name.clone(),
+            value: self.estimate,
+            standard_error: Some(self.sd),
+            interval: Some([self.q5, self.q95]),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The estimates of a fit beside those of other estimators and the truth.
 
+use super::Coefficient;
 use super::diagnostics::SummaryRow;
-use crate::baseline::compare::{Estimate, MISMATCH_RATE, TRUTH, UNSHUFFLE, beta_name};
+use crate::baseline::compare::{Estimate, JOINT, MISMATCH_RATE, TRUTH, UNSHUFFLE, beta_name};
 use crate::data::Truth;
 
 /// The baselines, and behind them this fit and the truth. None where there is neither a baseline nor a truth, or where the
@@ -51,6 +52,19 @@ pub fn beside_fit(
     Some(estimates)
 }
 
+/// Sets the recommended coefficients behind the joint posterior, which goes by its own name then.
+pub(super) fn recommend<'a>(
+    estimates: &mut Vec<Estimate>,
+    recommended: impl Iterator<Item = &'a Coefficient>,
+) {
+    for estimate in estimates.iter_mut().filter(|e| e.method == UNSHUFFLE) {
+        estimate.method = JOINT.into();
+    }
+    let behind = estimates.iter().rposition(|e| e.method == JOINT);
+    let behind = behind.map_or(estimates.len(), |last| last + 1);
+    estimates.splice(behind..behind, recommended.map(Coefficient::as_estimate));
+}
+
 #[cfg(test)]
 mod tests {
     use ndarray::array;
@@ -59,6 +73,7 @@ mod tests {
     use crate::baseline::Baseline;
     use crate::baseline::compare::baselines;
     use crate::data::Dataset;
+    use crate::posterior::Method;
     use crate::posterior::diagnostics::summarize;
 
     fn data() -> Dataset {
@@ -111,6 +126,33 @@ mod tests {
         assert!(beside_fit(Vec::new(), &summary, None).is_none());
         let fitted = all.iter().find(|e| e.method == "unshuffle").unwrap();
         assert_eq!((fitted.value, fitted.interval), (2.0, Some([0.2, 3.8])));
+    }
+
+    #[test]
+    fn a_contradicted_fit_has_its_recommended_coefficients_behind_the_joint_posterior() {
+        let rows = baselines(&data(), &[Baseline::LeastSquares]);
+        let mut all = beside_fit(rows, &summary(&["beta.1", "beta.2"]), None).unwrap();
+        let coefficient = |name: &str| Coefficient {
+            name: name.into(),
+            method: Method::Recommended,
+            estimate: 7.0,
+            sd: 1.0,
+            q5: 5.0,
+            q95: 9.0,
+        };
+        let recommended = [coefficient("(Intercept)"), coefficient("income")];
+        recommend(&mut all, recommended.iter());
+        let methods: Vec<&str> = all.iter().map(|e| e.method.as_str()).collect();
+        let expected = [
+            "least_squares",
+            "least_squares",
+            "joint",
+            "joint",
+            "recommended",
+            "recommended",
+        ];
+        assert_eq!(methods, expected);
+        assert_eq!(all[5].interval, Some([5.0, 9.0]));
     }
 
     #[test]

@@ -66,18 +66,6 @@ impl LinksSummary {
         Ok(Some(LinksSummary::count(&links, rows)))
     }
 
-    /// From saved files alone: rows.csv has one line for each row of the data.
-    pub fn read_saved(
-        folder: &Path,
-        chains: &[ChainDraws],
-    ) -> Result<Option<LinksSummary>, DrawsError> {
-        let path = Folder::new(folder).file(Folder::ROWS);
-        if !path.exists() {
-            return Ok(None);
-        }
-        LinksSummary::read(folder, chains, RowNumbers::read(&path)?)
-    }
-
     /// `links` are the number of draws and the moved rows of each chain; every number is one of `rows`.
     pub(crate) fn count(links: &[(usize, Vec<MovedRow>)], rows: RowNumbers) -> LinksSummary {
         let place = |number: usize| rows.place(number).expect("checked when read");

@@ -170,9 +170,14 @@ impl Posterior {
             .get_or_init(|| self.estimates_and(None).unwrap_or_default())
     }
 
-    /// The baselines, then this fit, then the truth where it is known.
+    /// The baselines, then this fit, then the truth where it is known. Where a check of the model failed, the recommended
+    /// coefficients stand beside the joint posterior.
     pub fn estimates_and(&self, truth: Option<&Truth>) -> Option<Vec<Estimate>> {
-        beside_fit(self.baselines.clone(), self.summary(), truth)
+        let mut estimates = beside_fit(self.baselines.clone(), self.summary(), truth)?;
+        if self.trust.as_ref().is_some_and(|trust| !trust.trusted) {
+            comparison::recommend(&mut estimates, self.coefficients_by(Method::Recommended));
+        }
+        Some(estimates)
     }
 
     /// The method that takes the links as given: the first baseline, unless it corrects for a rate of wrong links.

@@ -83,8 +83,10 @@ fn check_complete(posterior: &Posterior) -> Result<(), PosteriorError> {
 fn read_links(posterior: &mut Posterior) -> Result<(), PosteriorError> {
     let path = posterior.folder.path();
     if let Some(text) = posterior.folder.read(Folder::ROWS)? {
-        posterior.links = LinksSummary::read_saved(path, &posterior.chains)?;
         posterior.rows = parse_rows(&text, &posterior.folder.file(Folder::ROWS))?;
+        let numbers: Vec<usize> = posterior.rows.iter().map(|row| row.number).collect();
+        let numbers = RowNumbers::new(&numbers);
+        posterior.links = LinksSummary::read(path, &posterior.chains, numbers)?;
         return Ok(());
     }
     posterior.check_data_unchanged()?;

@@ -66,11 +66,14 @@ pub(super) fn parse_rows(text: &str, path: &Path) -> Result<Vec<Row>, PosteriorE
         .map_err(|e| malformed(e.to_string()))?
         .clone();
     let column = |name: &str| header.iter().position(|known| known == name);
-    let response = column("response").ok_or_else(|| PosteriorError::NoColumn {
-        path: path.to_path_buf(),
-        name: "response".into(),
-    })?;
-    let [row, id, block, safe] = ["row", "id", "block", "safe"].map(column);
+    let needed = |name: &str| {
+        column(name).ok_or_else(|| PosteriorError::NoColumn {
+            path: path.to_path_buf(),
+            name: name.into(),
+        })
+    };
+    let (row, response) = (needed("row")?, needed("response")?);
+    let [id, block, safe] = ["id", "block", "safe"].map(column);
     let [given, candidates] = ["match_probability", "num_candidates"].map(column);
     let [fitted, best] = ["fitted", "fitted_best"].map(column);
     let rows = reader.records().enumerate().map(|(index, record)| {
@@ -79,7 +82,7 @@ pub(super) fn parse_rows(text: &str, path: &Path) -> Result<Vec<Row>, PosteriorE
         let number = |k: usize| parsed::<f64>(&record, &header, index, k).map_err(malformed);
         let whole = |k: usize| parsed::<usize>(&record, &header, index, k).map_err(malformed);
         Ok(Row {
-            number: row.map(whole).transpose()?.unwrap_or(index + 1),
+            number: whole(row)?,
             id: text(id),
             block: text(block),
             safe: text(safe).map(|safe| safe == "true"),

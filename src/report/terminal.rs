@@ -4,16 +4,16 @@ use super::coefficients::coefficients;
 use super::format::with_spread;
 use super::verdict::Verdict;
 use crate::baseline::compare::method_label;
-use crate::posterior::Posterior;
+use crate::posterior::{Coefficient, Method, Posterior};
 
-/// Coefficients shown; the table below them has the others.
+/// Coefficients shown; coefficients.csv has the others.
 const MOST_SHOWN: usize = 40;
 const LONGEST_NAME: usize = 24;
 /// Shorter bars tell nothing, longer ones nothing more.
 const SHORTEST_BAR: usize = 12;
 const LONGEST_BAR: usize = 60;
 
-/// One coefficient: our 90 % interval around the mean, and what the links as given lead to.
+/// One coefficient: its 90 % interval around the estimate, and what the links as given lead to.
 #[derive(Debug, Clone, PartialEq)]
 struct Bar {
     name: String,
@@ -22,47 +22,88 @@ struct Bar {
     naive: Option<f64>,
 }
 
-/// What was found, in lines of at most `width` characters; problems are listed elsewhere.
+/// What was found, and the coefficients as a picture, in lines of at most `width` characters; problems are listed elsewhere.
 pub fn verdict_text(fit: &Posterior, width: usize) -> String {
     let findings = Verdict::new(fit).findings;
-    findings.iter().map(|line| wrapped(line, width)).collect()
+    let text: String = findings.iter().map(|line| wrapped(line, width)).collect();
+    text + &coefficient_text(fit, width)
 }
 
-/// Lines of at most `width` characters, as long as no word is longer.
+/// Problems, findings and the picture, in lines of at most `width` characters, as long as no word is longer.
 pub fn overview(fit: &Posterior, width: usize) -> String {
     let verdict = Verdict::new(fit).text();
-    let mut text: String = verdict.lines().map(|line| wrapped(line, width)).collect();
-    let method = fit.as_linked();
-    let all = coefficients(fit);
-    let bars = all.iter().take(MOST_SHOWN).filter_map(|(name, row)| {
-        let mut estimates = fit.estimates().iter();
-        let naive = estimates.find(|e| Some(e.method.as_str()) == method && e.name == *name);
-        let bar = Bar {
-            name: name.clone(),
-            mean: row.mean?,
-            ends: [row.q5?, row.q95?],
-            naive: naive.map(|e| e.value).filter(|value| value.is_finite()),
-        };
-        let known = [bar.mean, bar.ends[0], bar.ends[1]];
-        known.iter().all(|v| v.is_finite()).then_some(bar)
-    });
-    let bars: Vec<Bar> = bars.collect();
-    if !bars.is_empty() {
-        text.push('\n');
-        let naive = method.filter(|_| bars.iter().any(|bar| bar.naive.is_some()));
-        text += &drawn(&bars, naive.map(method_label), width);
-        if all.len() > MOST_SHOWN {
-            text += &format!("... and {} more\n", all.len() - MOST_SHOWN);
-        }
+    let text: String = verdict.lines().map(|line| wrapped(line, width)).collect();
+    text + &coefficient_text(fit, width)
+}
+
+/// The recommended coefficients as a picture, or those of the draws of a fit that recommends none.
+fn coefficient_text(fit: &Posterior, width: usize) -> String {
+    let recommended = recommended_bars(fit);
+    let (bars, what, naive) = match recommended.is_empty() {
+        true => (
+            joint_bars(fit),
+            "Coefficients",
+            fit.as_linked().map(method_label),
+        ),
+        false => (recommended, "Recommended coefficients", Some("as linked")),
+    };
+    let mut bars: Vec<Bar> = bars.into_iter().filter(is_finite).collect();
+    if bars.is_empty() {
+        return String::new();
+    }
+    let num_more = bars.len().saturating_sub(MOST_SHOWN);
+    bars.truncate(MOST_SHOWN);
+    let naive = naive.filter(|_| bars.iter().any(|bar| bar.naive.is_some()));
+    let mut text = format!("\n{}", drawn(&bars, what, naive, width));
+    if num_more > 0 {
+        text += &format!("... and {num_more} more\n");
     }
     text
 }
 
+fn is_finite(bar: &Bar) -> bool {
+    [bar.mean, bar.ends[0], bar.ends[1]]
+        .iter()
+        .all(|v| v.is_finite())
+}
+
+fn recommended_bars(fit: &Posterior) -> Vec<Bar> {
+    let bar = |coefficient: &Coefficient| {
+        let mut as_linked = fit.coefficients_by(Method::AsLinked);
+        let naive = as_linked.find(|naive| naive.name == coefficient.name);
+        Bar {
+            name: coefficient.name.clone(),
+            mean: coefficient.estimate,
+            ends: [coefficient.q5, coefficient.q95],
+            naive: naive
+                .map(|naive| naive.estimate)
+                .filter(|value| value.is_finite()),
+        }
+    };
+    fit.coefficients_by(Method::Recommended).map(bar).collect()
+}
+
+fn joint_bars(fit: &Posterior) -> Vec<Bar> {
+    let method = fit.as_linked();
+    let all = coefficients(fit);
+    let bars = all.iter().filter_map(|(name, row)| {
+        let mut estimates = fit.estimates().iter();
+        let naive = estimates.find(|e| Some(e.method.as_str()) == method && e.name == *name);
+        Some(Bar {
+            name: name.clone(),
+            mean: row.mean?,
+            ends: [row.q5?, row.q95?],
+            naive: naive.map(|e| e.value).filter(|value| value.is_finite()),
+        })
+    });
+    bars.collect()
+}
+
 /// Each coefficient on a scale of its own, which `naive` shares.
-fn drawn(bars: &[Bar], naive: Option<&str>, width: usize) -> String {
+fn drawn(bars: &[Bar], what: &str, naive: Option<&str>, width: usize) -> String {
     let naive = naive.map_or(String::new(), |name| format!(", \u{d7} {name}"));
     let heading = format!(
-        "Coefficients (\u{251c}\u{2500}\u{25cf}\u{2500}\u{2524} 90 % interval{naive}, own scales):"
+        "{what} (\u{251c}\u{2500}\u{25cf}\u{2500}\u{2524} 90 % interval{naive}, own scales):"
     );
     let mut text = wrapped(&heading, width);
     let numbers = bars.iter().map(|bar| {
@@ -170,20 +211,20 @@ Coefficients (├─●─┤ 90 % interval, × as linked (least squares), own s
 log_income   0.858  [0.825, 0.890]  ×                              ├─────●─────┤
 inside         5.0  [-10.0, 20.0]   ├─────────────────────×────────────────────┤
 ";
-        let shown = drawn(&bars, Some("as linked (least squares)"), 80);
+        let shown = drawn(&bars, "Coefficients", Some("as linked (least squares)"), 80);
         assert_eq!(shown, expected[1..]);
     }
 
     #[test]
     fn narrow_terminals_have_numbers_only() {
         let bars = [bar("a", [1.0, 2.0], None)];
-        assert!(drawn(&bars, None, 30).ends_with("\na  1.50  [1.00, 2.00]\n"));
+        assert!(drawn(&bars, "Coefficients", None, 30).ends_with("\na  1.50  [1.00, 2.00]\n"));
     }
 
     #[test]
     fn one_value_is_a_dot_and_long_names_are_cut() {
         let one = bar(&"x".repeat(30), [1.0, 1.0], Some(1.0));
-        let shown = drawn(&[one], None, 80);
+        let shown = drawn(&[one], "Coefficients", None, 80);
         assert!(
             shown.contains(&format!("{}\u{2026}  1.00", "x".repeat(23))),
             "{shown}"

@@ -7,8 +7,8 @@ use super::format::{count, percent, significant, with_spread};
 use crate::baseline::compare::{Estimate, UNSHUFFLE};
 use crate::config::Family;
 use crate::data::INTERCEPT;
-use crate::posterior::Posterior;
 use crate::posterior::diagnostics::Finding;
+use crate::posterior::{Coefficient, Posterior};
 use crate::trust::{Check, Method, Trust};
 
 /// Above this probability a link counts as probably wrong, or a partner as found.
@@ -280,15 +280,8 @@ fn joint(fit: &Posterior) -> Vec<Estimate> {
 }
 
 fn of_method(fit: &Posterior, method: Method) -> Vec<Estimate> {
-    let own = fit.coefficients.iter().filter(|c| c.method == method);
-    own.map(|c| Estimate {
-        method: method.name().into(),
-        name: c.name.clone(),
-        value: c.estimate,
-        standard_error: Some(c.sd),
-        interval: Some([c.q5, c.q95]),
-    })
-    .collect()
+    let own = fit.coefficients_by(method);
+    own.map(Coefficient::as_estimate).collect()
 }
 
 /// Which coefficients to use where a check has failed.

@@ -10,7 +10,8 @@ mod table;
 
 pub(crate) use csv_table::{digits, digits_or_na, from_csv, to_csv};
 pub(crate) use errors::full_sentence;
-pub(crate) use names::{list, nearest, quoted_list};
+pub use names::list;
+pub(crate) use names::{nearest, quoted_list};
 pub(crate) use numbers::number_on_scale;
 pub(crate) use printable::printable;
 pub(crate) use table::aligned;

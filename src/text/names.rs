@@ -30,7 +30,7 @@ pub(crate) fn quoted_list<S: AsRef<str>>(names: &[S]) -> String {
 }
 
 /// `a, b and c`.
-pub(crate) fn list(words: &[String]) -> String {
+pub fn list(words: &[String]) -> String {
     match words {
         [] => String::new(),
         [one] => one.clone(),

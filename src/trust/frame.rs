@@ -3,6 +3,7 @@
 use ndarray::ArrayView2;
 use rand::seq::index;
 
+use crate::numerics::dot;
 use crate::numerics::rng::ChainRng;
 use crate::sampler::links::LinkSpace;
 
@@ -89,10 +90,6 @@ impl Frame {
 
 fn ratio(above: f64, below: f64) -> f64 {
     if below > 0.0 { above / below } else { 0.0 }
-}
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 pub(super) fn mean(values: &[f64]) -> f64 {

@@ -336,7 +336,7 @@ impl FitToJudge<'_> {
         }
         let count = columns.first()?.len() as f64;
         let covariance = Array2::from_shape_fn((dim, dim), |(i, j)| {
-            frame::dot(&columns[i], &columns[j]) / count
+            crate::numerics::dot(&columns[i], &columns[j]) / count
         });
         Some((mean, covariance))
     }

@@ -7,8 +7,8 @@
 
 use std::f64::consts::PI;
 
-use super::frame::{Frame, dot, mean, variance};
-use crate::numerics::{beta_cdf, density, invert, log_gamma};
+use super::frame::{Frame, mean, variance};
+use crate::numerics::{beta_cdf, density, dot, invert, log_gamma};
 use crate::sampler::links::RatePrior;
 
 /// Rates at which the likelihood is maximised.

@@ -1,10 +1,9 @@
 //! `baselines.csv`, beside the draws: what the baselines estimate, for `summary` and for other programs.
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
-use super::{CompareError, Estimate};
+use super::{CompareError, Estimate, text_of};
 use crate::text::{digits_or_na, from_csv, to_csv};
 
 const HEADER: [&str; 6] = ["method", "name", "estimate", "standard_error", "5%", "95%"];
@@ -29,16 +28,11 @@ pub fn write_baselines(path: &Path, estimates: &[Estimate]) -> Result<(), Compar
 
 /// None where the fit was not asked to compare.
 pub fn read_baselines(path: &Path) -> Result<Option<Vec<Estimate>>, CompareError> {
-    let path = path.to_path_buf();
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(CompareError::Read { path, source }),
-    };
-    match parse(&text) {
-        Ok(estimates) => Ok(Some(estimates)),
-        Err(what) => Err(CompareError::Baselines { path, what }),
-    }
+    let parsed = text_of(path)?.map(|text| parse(&text)).transpose();
+    parsed.map_err(|what| CompareError::Baselines {
+        path: path.to_path_buf(),
+        what,
+    })
 }
 
 fn parse(text: &str) -> Result<Vec<Estimate>, String> {

@@ -2,10 +2,9 @@
 //! (`known_rate.csv`).
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
-use super::{CompareError, Estimate, has_coefficients};
+use super::{CompareError, Estimate, has_coefficients, text_of};
 use crate::baseline::{KnownRate, one_rate};
 use crate::config::{Config, ResponseKind, Update};
 use crate::data::Dataset;
@@ -126,13 +125,13 @@ pub fn write_known_rate(path: &Path, curve: &[RatePoint]) -> Result<(), CompareE
 
 /// Empty for a fit to which the estimator does not apply, or of an older version.
 pub fn read_known_rate(path: &Path) -> Result<Vec<RatePoint>, CompareError> {
-    let path = path.to_path_buf();
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(CompareError::Read { path, source }),
+    let Some(text) = text_of(path)? else {
+        return Ok(Vec::new());
     };
-    parse(&text).map_err(|what| CompareError::KnownRate { path, what })
+    parse(&text).map_err(|what| CompareError::KnownRate {
+        path: path.to_path_buf(),
+        what,
+    })
 }
 
 fn parse(text: &str) -> Result<Vec<RatePoint>, String> {

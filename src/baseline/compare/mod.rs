@@ -25,6 +25,10 @@ pub(crate) const MISMATCH_RATE: &str = "mismatch_rate";
 
 /// How this program's own estimates are called among the methods.
 pub const UNSHUFFLE: &str = "unshuffle";
+/// The same where a check of the model failed: the joint posterior is then only one of the answers...
+pub(crate) const JOINT: &str = "joint";
+/// ...and this is the one to use.
+pub(crate) const RECOMMENDED: &str = "recommended";
 /// How the truth of simulated data is called among the methods.
 pub(crate) const TRUTH: &str = "truth";
 
@@ -111,6 +115,18 @@ pub fn baselines(data: &Dataset, methods: &[Baseline]) -> Vec<Estimate> {
         }));
     }
     estimates
+}
+
+/// The text of a file; None where it is not there.
+fn text_of(path: &Path) -> Result<Option<String>, CompareError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(CompareError::Read {
+            path: path.to_path_buf(),
+            source,
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The comparison as an aligned table for terminals.
 
-use super::{Estimate, TRUTH};
+use super::{Estimate, JOINT, TRUTH};
 use crate::text::{aligned, number_on_scale};
 
 /// More methods than these do not fit side by side into a terminal: they stand below one another.
@@ -55,6 +55,7 @@ pub fn method_label(method: &str) -> &str {
         "huber" => "Huber",
         "known_rate" => "known rate",
         "quantile" => "quantile regression",
+        JOINT => "joint posterior (contradicted)",
         other => other,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Expected, Problem};
 use crate::config::ResponseKind;
-use crate::numerics::qr::{Qr, dot};
+use crate::numerics::{Qr, dot};
 
 const MAX_STEPS: usize = 50;
 const MAX_HALVINGS: usize = 30;

@@ -3,8 +3,12 @@
 use super::summary::{COLUMNS, SummaryRow};
 use crate::text::aligned;
 
-/// The table, one line per row, each ending in a newline; names to the left, numbers to the right.
-pub fn text_table(rows: &[SummaryRow]) -> String {
+/// Columns that a narrow terminal can do without, in the order in which they are left out; summary.csv has them all.
+const DISPENSABLE: [&str; 6] = ["ESS_bulk/s", "MAD", "ESS_tail", "MCSE", "StdDev", "50%"];
+
+/// The table, one line per row, each ending in a newline; names to the left, numbers to the right. Columns are left out until
+/// its lines have at most `width` characters.
+pub fn text_table(rows: &[SummaryRow], width: usize) -> String {
     let mut lines = vec![
         std::iter::once("")
             .chain(COLUMNS)
@@ -12,7 +16,18 @@ pub fn text_table(rows: &[SummaryRow]) -> String {
             .collect::<Vec<_>>(),
     ];
     lines.extend(rows.iter().map(cells));
-    aligned(&lines, 1)
+    let mut table = aligned(&lines, 1);
+    for name in DISPENSABLE {
+        let widest = table.lines().map(|line| line.chars().count()).max();
+        if widest.is_none_or(|widest| widest <= width) {
+            break;
+        }
+        if let Some(place) = lines[0].iter().position(|column| column == name) {
+            lines.iter_mut().for_each(|line| drop(line.remove(place)));
+        }
+        table = aligned(&lines, 1);
+    }
+    table
 }
 
 fn cells(row: &SummaryRow) -> Vec<String> {
@@ -95,8 +110,19 @@ fixed                       0.25       NA         0         0         0.25      
 stuck                       1.50     0.34      0.50      0.74         1.00         1.50         2.00         2         2        1.09    inf
 broken                        NA       NA        NA        NA           NA           NA           NA        NA        NA          NA     NA
 "#;
-        let table = text_table(&example_rows());
+        let table = text_table(&example_rows(), usize::MAX);
         assert_eq!(table, expected.trim_start_matches('\n'), "\n{table}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_has_fewer_columns() {
+        let table = text_table(&example_rows()[..2], 80);
+        let header = table.lines().next().unwrap();
+        assert!(header.chars().count() <= 80, "{table}");
+        for kept in ["Mean", "5%", "95%", "ESS_bulk", "R_hat"] {
+            assert!(header.contains(kept), "{table}");
+        }
+        assert!(!header.contains("MAD"), "{table}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The forest plot: each coefficient by each method, in panels whose axis suits all of their coefficients.
 
 use super::coefficients;
-use crate::baseline::compare::{UNSHUFFLE, method_label};
+use crate::baseline::compare::{JOINT, RECOMMENDED, UNSHUFFLE, method_label};
 use crate::data::INTERCEPT;
 use crate::numerics::quantile;
 use crate::plot::{Axis, Figure, Interval, Mark, Panel, Series, dodge};
@@ -41,7 +41,10 @@ pub fn picture(fit: &Posterior) -> Option<Picture> {
             inner: quantile(&draws, 0.25).zip(quantile(&draws, 0.75)),
             ..bar
         });
-        let baselines = methods[1..].iter().map(|method| {
+        let bars = methods.iter().map(|method| {
+            if [UNSHUFFLE, JOINT].contains(method) {
+                return own;
+            }
             let mut estimates = fit.estimates().iter();
             let found = estimates.find(|e| e.method == *method && e.name == *name)?;
             let [low, high] = found.interval.map_or([None; 2], |ends| ends.map(Some));
@@ -49,7 +52,7 @@ pub fn picture(fit: &Posterior) -> Option<Picture> {
         });
         Row {
             name: name.clone(),
-            bars: [own].into_iter().chain(baselines).collect(),
+            bars: bars.collect(),
         }
     });
     let rows: Vec<Row> = shown.collect();
@@ -60,9 +63,13 @@ pub fn picture(fit: &Posterior) -> Option<Picture> {
     ))
 }
 
-/// This fit first, then the baselines in their order.
+/// This fit first, then the baselines in their order. Of a fit whose model is contradicted, what is recommended comes first.
 fn methods(fit: &Posterior) -> Vec<&str> {
-    let mut methods = vec![UNSHUFFLE];
+    let has_recommended = fit.estimates().iter().any(|e| e.method == RECOMMENDED);
+    let mut methods = match has_recommended {
+        true => vec![RECOMMENDED, JOINT],
+        false => vec![UNSHUFFLE],
+    };
     for estimate in fit.estimates() {
         if !methods.contains(&estimate.method.as_str()) {
             methods.push(&estimate.method);

@@ -5,7 +5,7 @@ use rand::Rng;
 use super::metric::Metric;
 use super::state::State;
 use super::target::MovingTarget;
-use crate::numerics::cholesky::dot;
+use crate::numerics::dot;
 use crate::sampler::hmc::{EvalError, LogDensity};
 
 /// Stan's max_deltaH: the trajectory has left the level set of H for good.

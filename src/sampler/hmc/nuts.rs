@@ -13,7 +13,7 @@ use super::kernel::StepInfo;
 use super::leapfrog::{Dynamics, MAX_ENERGY_ERROR, PhasePoint};
 use super::state::State;
 use super::target::MovingTarget;
-use crate::numerics::cholesky::dot;
+use crate::numerics::dot;
 use crate::sampler::hmc::{EvalError, LogDensity};
 
 /// Trajectory buffers, allocated once: one subtree for each depth and three points.

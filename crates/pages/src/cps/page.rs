@@ -3,12 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use crate::support::write_table;
+use anyhow::ensure;
 use unshuffle_plot::{Axis, Figure, Interval, Mark, Panel, Series, dodge};
-
-/// Between these lines of the page stands the table.
-const START: &str = "<!-- the table: cargo run -p pages -- cps -->\n";
-const END: &str = "<!-- end of the table -->\n";
 
 struct Results(Vec<csv::StringRecord>);
 
@@ -34,17 +31,7 @@ pub const HEADER: [&str; 8] = [
 pub fn write(from: &Path, to: &Path) -> anyhow::Result<String> {
     let results = Results::read(&from.join("cps/results.csv"))?;
     let table = results.table();
-    let page = fs::read_to_string(from.join("cps.md"))?;
-    let (before, rest) = page
-        .split_once(START)
-        .context("cps.md has no place for the table")?;
-    let (_, after) = rest
-        .split_once(END)
-        .context("the table of cps.md has no end")?;
-    fs::write(
-        to.join("cps.md"),
-        format!("{before}{START}{table}{END}{after}"),
-    )?;
+    write_table(from, to, "cps", &table)?;
     fs::write(to.join("cps.svg"), results.figure().svg())?;
     Ok(table)
 }

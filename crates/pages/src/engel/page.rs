@@ -4,13 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::support::root;
+use crate::support::{root, write_table};
 use anyhow::{Context, ensure};
 use unshuffle_plot::{Axis, Figure, Mark, Panel, Series};
-
-/// Between these lines of the page stands the table.
-const START: &str = "<!-- the table: cargo run -p pages -- engel -->\n";
-const END: &str = "<!-- end of the table -->\n";
 
 pub const HEADER: [&str; 11] = [
     "model",
@@ -39,15 +35,7 @@ const SHOWN: &str = "mean";
 pub fn write(from: &Path, to: &Path) -> anyhow::Result<String> {
     let results = Results::read(&from.join("engel/results.csv"))?;
     let table = results.table()?;
-    let page = fs::read_to_string(from.join("engel.md"))?;
-    let (before, rest) = page
-        .split_once(START)
-        .context("engel.md has no place for the table")?;
-    let (_, after) = rest
-        .split_once(END)
-        .context("the table of engel.md has no end")?;
-    let page = format!("{before}{START}{table}{END}{after}");
-    fs::write(to.join("engel.md"), page)?;
+    write_table(from, to, "engel", &table)?;
     let points = Points::read(from)?;
     fs::write(to.join("engel.svg"), results.figure(&points)?.svg())?;
     Ok(table)

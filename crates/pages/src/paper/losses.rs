@@ -1,8 +1,9 @@
 //! Ours against the mixture on the same data: where the difference is more than chance, and why.
 
 use unshuffle::internals::numerics::{mean, sd};
+use unshuffle::internals::text::list;
 
-use super::format::{fixed, of_all, significant, table, words};
+use super::format::{fixed, of_all, significant, table};
 use super::pays::{Setting, settings};
 use super::results::Study;
 
@@ -94,7 +95,7 @@ fn named(cells: &[&Paired]) -> String {
     }
     let named: Vec<String> = by_r2
         .iter()
-        .map(|(r2, shares)| format!("R² = {r2} with {} mislinked", words(shares)))
+        .map(|(r2, shares)| format!("R² = {r2} with {} mislinked", list(shares)))
         .collect();
     if named.is_empty() {
         String::new()

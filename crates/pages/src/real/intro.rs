@@ -1,7 +1,9 @@
 //! What was done, to which files.
 
+use unshuffle::internals::text::list;
+
 use super::Section;
-use super::format::{duration, fixed, plural, table, words};
+use super::format::{duration, fixed, plural, table};
 use super::results::{Inputs, percent_of};
 
 pub fn section(inputs: &Inputs) -> Section {
@@ -21,7 +23,7 @@ pub fn section(inputs: &Inputs) -> Section {
     let mut lines = vec![
         format!(
             "**Linkage errors**: {} of the rows, a uniform derangement of their responses, {} a file and rate (seed {}). All methods see the same mismatched files.",
-            words(&rates),
+            list(&rates),
             plural(about.repeats, "repeat"),
             about.seed
         ),

@@ -95,15 +95,6 @@ pub fn plural(count: usize, thing: &str) -> String {
     format!("{count} {thing}{ending}")
 }
 
-/// "a", "a and b", "a, b and c".
-pub fn words(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
 pub fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 100.0 => format!("{s:.0} s"),

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::correctness::{ERROR_RATE, gamma_checks, independent_checks};
 use super::support::{Chain, assert_all, assert_rejected, settings};
 use super::targets::{Gaussian, log_gamma};
-use crate::numerics::cholesky::dot;
+use crate::numerics::dot;
 use crate::sampler::hmc::leapfrog::PhasePoint;
 use crate::sampler::hmc::warmup::Trajectory;
 use crate::sampler::hmc::{Metric, MetricKind, MovingTarget, State};
