@@ -33,14 +33,14 @@ class Bench:
             self.panics += 1
             print(f"PANIC: {arguments}\n{stderr}", file=sys.stderr)
 
-    def kill_after(self, seconds, *arguments):
-        """Kills the program after so many seconds; false where it had ended before."""
+    def kill_after(self, seconds, *arguments, by=signal.SIGKILL):
+        """Ends the program by a signal after so many seconds; false where it had ended before."""
         child = subprocess.Popen([self.binary, *arguments], cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             child.wait(seconds)
             return False
         except subprocess.TimeoutExpired:
-            child.send_signal(signal.SIGKILL)
+            child.send_signal(by)
             child.wait()
             return True
 
@@ -96,6 +96,29 @@ def killed_fits(bench):
         bench.expect(done.returncode == 0, f"resume after kill {number}: {done.stderr}")
         same_fit(bench, output, f"kill {number}")
     bench.tell("kill -9 of a fit", f"{wanted} fits killed at {num_killed} random moments", "resumed: byte-identical")
+
+
+def num_rows(path):
+    return sum(not line.startswith("#") for line in path.read_text().splitlines()) - 1
+
+
+def interrupted_fits(bench):
+    """Ctrl-C, SIGTERM and SIGHUP: chains of one length, and no draw lost."""
+    begun = time.monotonic()
+    assert fit(bench, "uninterrupted").returncode == 0
+    duration = time.monotonic() - begun
+    num_stopped, wanted = 0, bench.number(20)
+    for number in range(wanted):
+        output = f"interrupted{number}"
+        arguments = ["fit", "fit.json", "--quiet", "--checkpoint", "0.05", "--set", f"output={output}"]
+        by = bench.random.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+        num_stopped += bench.kill_after(bench.random.uniform(0.3, 0.9) * duration, *arguments, by=by)
+        lengths = [num_rows(path) for path in sorted((bench.folder / output).glob("draws_*.csv"))]
+        bench.expect(len(set(lengths)) <= 1, f"chains of {lengths} draws after {by.name}")
+        done = fit(bench, output, "--resume")
+        bench.expect(done.returncode == 0, f"resume after {by.name}: {done.stderr}")
+        same_fit(bench, output, f"{by.name} {number}")
+    bench.tell("Ctrl-C, SIGTERM or SIGHUP", f"{wanted} fits, {num_stopped} of them interrupted", "chains of one length; resumed: byte-identical")
 
 
 def full_disks(bench):
@@ -263,7 +286,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(args.binary).resolve(), folder, 10 if args.quick else 1)
         fit_config(bench, 4000)
-        parts = [killed_fits, full_disks, failing_writes, killed_studies, many_tasks, many_fits]
+        parts = [killed_fits, interrupted_fits, full_disks, failing_writes, killed_studies, many_tasks, many_fits]
         if not args.no_cargo and not args.quick:
             parts.insert(0, inputs)
         parts.append(lambda bench: soak(bench, args.soak or (0.5 if args.quick else 60)))

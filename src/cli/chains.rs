@@ -55,7 +55,7 @@ pub(super) fn plan(args: PlanArgs) -> Result<(), Failure> {
     let num_chains = stands.len();
     let planned = format!(
         "{}: {num_chains} chains, {} of them done\nFor a job array: numbers 1 to {num_chains}",
-        tidy(&prepared.config.output),
+        tidy(prepared.work_folder()?.path()),
         stands.iter().filter(|stand| stand.is_done()).count()
     );
     if !args.slurm {
@@ -84,7 +84,7 @@ pub(super) fn run(args: RunArgs) -> Result<(), Failure> {
     }
     let prepared = args.config.prepare(config)?;
     prepared.check_plan()?;
-    let output = tidy(&prepared.config.output);
+    let output = tidy(prepared.work_folder()?.path());
     if prepared.chain_stands()?[chain - 1].is_done() {
         say!("Chain {chain} in {output} is finished: there is nothing left to do.");
         return Ok(());
@@ -111,7 +111,7 @@ pub(super) fn collect(args: CollectArgs) -> Result<(), Failure> {
     let truth = args.results.truth()?;
     let prepared = args.config.prepare(config)?;
     prepared.check_plan()?;
-    let output = tidy(&prepared.config.output);
+    let output = tidy(prepared.work_folder()?.path());
     if prepared.found()? == Found::Finished {
         say!("The fit in {output} is finished: there is nothing left to do.");
         return Ok(());

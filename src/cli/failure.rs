@@ -173,6 +173,7 @@ impl From<FitError> for Failure {
             | FitError::Differs { .. }
             | FitError::NotPlanned { .. }
             | FitError::PlanChanged { .. }
+            | FitError::TooLarge { .. }
             | FitError::Write { .. } => Failure::new(2, error),
         }
     }

@@ -20,7 +20,6 @@ use crate::baseline::compare::read_truth;
 use crate::data::Truth;
 use crate::fit::{CHECKPOINT_EVERY, Existing, FitOptions, Found, Prepared, check_output};
 use crate::posterior::diagnostics::Finding;
-use crate::posterior::draws::ChainDraws;
 use crate::posterior::{Folder, Posterior};
 use crate::report;
 
@@ -182,7 +181,7 @@ impl ResultArgs {
             let num_draws = posterior.num_draws();
             note!(
                 "Interrupted: the {num_draws} draws so far are in {output}{}; go on with `unshuffle fit --resume`",
-                lengths(posterior)
+                surplus(posterior)
             );
             return Err(Failure::interrupted());
         }
@@ -203,7 +202,7 @@ impl ResultArgs {
 
 /// Says when there is nothing to go on with, or nothing left to do.
 fn has_more_to_do(prepared: &Prepared) -> Result<bool, Failure> {
-    let output = tidy(&prepared.config.output);
+    let output = tidy(prepared.work_folder()?.path());
     let found = prepared.found()?;
     match found {
         Found::Nothing => {
@@ -217,15 +216,15 @@ fn has_more_to_do(prepared: &Prepared) -> Result<bool, Failure> {
     Ok(found != Found::Finished)
 }
 
-/// The number of draws of each chain where they differ, since other readers want them alike.
-fn lengths(posterior: &Posterior) -> String {
-    let chains = posterior.chains.iter();
-    let lengths: Vec<usize> = chains.map(ChainDraws::num_draws).collect();
-    if lengths.windows(2).all(|pair| pair[0] == pair[1]) {
-        return String::new();
+/// How many draws were set aside, since other readers want chains of one length.
+fn surplus(posterior: &Posterior) -> String {
+    let chains = posterior.diagnostics.iter().flat_map(|found| &found.chains);
+    let num_sampled: usize = chains.map(|chain| chain.num_draws).sum();
+    match num_sampled.saturating_sub(posterior.num_draws()) {
+        0 => String::new(),
+        1 => ", chains cut to one length with 1 further draw kept aside".into(),
+        number => format!(", chains cut to one length with {number} further draws kept aside"),
     }
-    let lengths: Vec<String> = lengths.iter().map(usize::to_string).collect();
-    format!(" (chains of different lengths: {})", lengths.join(", "))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -1,6 +1,6 @@
 //! `unshuffle predict`: responses of new rows from a finished fit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -57,7 +57,12 @@ pub(super) fn predict(args: PredictArgs) -> Result<(), Failure> {
     match &args.output {
         None => data_to_stdout(&text),
         Some(path) => {
-            write_table(path, &text, &[&args.file], args.force)?;
+            let folder = &prediction.fit().folder;
+            let files = folder.fit_files()?.unwrap_or_default();
+            let mut read: Vec<PathBuf> = files.iter().map(|name| folder.file(name)).collect();
+            read.push(args.file.clone());
+            let read: Vec<&Path> = read.iter().map(PathBuf::as_path).collect();
+            write_table(path, &text, &read, args.force)?;
             say!("Predictions: {}", path.display());
         }
     }

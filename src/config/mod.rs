@@ -5,6 +5,7 @@ mod choices;
 mod data;
 mod error;
 mod explain;
+mod fingerprint;
 mod init;
 mod load;
 mod objects;

@@ -6,7 +6,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use super::output::{Existing, check_may_fit};
+use super::output::{Existing, check_may_fit, empty};
 use super::resume::Found;
 use super::{FitError, Prepared};
 use crate::config;
@@ -33,27 +33,41 @@ impl ChainStand {
 
 impl Prepared {
     /// Prepares the output folder for chains that are sampled one by one. Planning again keeps the chains that are there.
-    /// A fit that is to be replaced is removed at once.
+    /// A fit that is to be replaced stays until the chains of the new one, in a folder beside it, are collected.
     pub fn plan(&self, existing: Existing) -> Result<(), FitError> {
-        let folder = Folder::new(&self.config.output);
-        folder.create()?;
-        let _lock = FolderLock::take(&folder)?;
+        self.check_room()?;
+        let target = Folder::new(&self.config.output);
+        target.create()?;
+        let _lock = FolderLock::take(&target)?;
+        let status = Status::planned(&self.config.name, self.config.sampler.chains);
+        target.check_ours(&status.files)?;
+        if existing == Existing::Replace && target.fit_files()?.is_some() {
+            let beside = target.beside();
+            let _lock = empty(&beside, &status)?;
+            return self.write_plan(&beside, &status);
+        }
+        let folder = self.work_folder()?;
+        let _lock = match folder == target {
+            true => None,
+            false => Some(FolderLock::take(&folder)?),
+        };
         let is_planned = is_planned(&folder)?;
         if !is_planned {
             check_may_fit(&folder, existing)?;
         }
-        let status = Status::planned(&self.config.name, self.config.sampler.chains);
-        folder.check_ours(&status.files)?;
-        let is_kept = match existing {
-            Existing::Replace => false,
-            Existing::Refuse if is_planned => self.found_as_planned()? != Found::Nothing,
-            Existing::Refuse | Existing::Resume => self.found()? != Found::Nothing,
+        let found = match is_planned {
+            true => self.found_as_planned()?,
+            false => self.found()?,
         };
-        if !is_kept {
+        if found == Found::Nothing {
             folder.clear()?;
         }
-        status.write(&folder)?;
-        self.write_input(&folder)
+        self.write_plan(&folder, &status)
+    }
+
+    fn write_plan(&self, folder: &Folder, status: &Status) -> Result<(), FitError> {
+        status.write(folder)?;
+        self.write_input(folder)
     }
 
     /// Samples one chain of a planned fit, from where its checkpoint stands.
@@ -64,7 +78,7 @@ impl Prepared {
         stop: &AtomicBool,
         observer: &dyn Observer,
     ) -> Result<ChainOutcome, FitError> {
-        let folder = Folder::new(&self.config.output);
+        let folder = self.work_folder()?;
         let _lock = ChainLock::take(&folder, chain)?;
         // Again under the lock: another process may have planned anew.
         self.check_plan()?;
@@ -97,13 +111,13 @@ impl Prepared {
         if self.found_as_planned()? == Found::Nothing {
             return Err(self.not_planned());
         }
-        let path = self.config.output.clone();
-        let saved = config::load(&Folder::new(&path).file(Folder::CONFIG), &[])?;
+        let folder = self.work_folder()?;
+        let saved = config::load(&folder.file(Folder::CONFIG), &[])?;
         let [saved, now] = [&saved, &self.config].map(|config| config.sampler.draws);
         match saved == now {
             true => Ok(()),
             false => Err(FitError::PlanChanged {
-                path,
+                path: folder.path().to_path_buf(),
                 what: format!("sampler.draws differs ({saved} there, {now} now)"),
             }),
         }
@@ -111,7 +125,7 @@ impl Prepared {
 
     /// How far each chain has come.
     pub fn chain_stands(&self) -> Result<Vec<ChainStand>, FitError> {
-        let folder = Folder::new(&self.config.output);
+        let folder = self.work_folder()?;
         let sampler = &self.config.sampler;
         let stand = |chain| -> Result<ChainStand, FitError> {
             let saved = Checkpoint::read(&folder, chain)?;

@@ -8,6 +8,7 @@ mod output;
 mod predictive;
 mod prepare;
 mod request;
+mod resources;
 mod resume;
 pub mod run;
 mod sample;
@@ -111,6 +112,15 @@ pub enum FitError {
         "the fit in {} was planned otherwise, since {what}: put it back, or run `unshuffle fit plan` again with --force", path.display()
     )]
     PlanChanged { path: PathBuf, what: String },
+    /// The draws cannot fit on the disk, or into memory.
+    #[error(
+        "the draws take at least {need} {place}, where {free} are free: lower sampler.draws or sampler.chains, or raise sampler.thin"
+    )]
+    TooLarge {
+        need: String,
+        free: String,
+        place: String,
+    },
     /// A file cannot be written.
     #[error("cannot write to {}", path.display())]
     Write {
@@ -146,6 +156,7 @@ impl Prepared {
         stop: &AtomicBool,
         observer: &dyn Observer,
     ) -> Result<Posterior, FitError> {
+        self.check_room()?;
         let mut output = Output::open(self, options.existing)?;
         let fitted = self.fill(&mut output, options, stop, observer);
         output.end(fitted)

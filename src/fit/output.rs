@@ -40,13 +40,15 @@ impl Output {
         target.check_ours(&status.files)?;
         let mut work = target.clone();
         match existing {
-            Existing::Resume if prepared.found()? != Found::Nothing => {}
+            Existing::Resume if prepared.found()? != Found::Nothing => {
+                work = prepared.work_folder()?;
+                if work != target {
+                    locks.push(FolderLock::take(&work)?);
+                }
+            }
             Existing::Replace if target.fit_files()?.is_some() => {
-                work = beside(&target);
-                work.create()?;
-                locks.push(FolderLock::take(&work)?);
-                work.check_ours(&status.files)?;
-                work.clear()?;
+                work = target.beside();
+                locks.push(empty(&work, &status)?);
             }
             _ => target.clear()?,
         }
@@ -92,7 +94,7 @@ impl Output {
         // The lock is a file in the folder.
         self.locks.clear();
         if num_folders > 1 {
-            beside(&self.target).remove_if_empty();
+            self.target.beside().remove_if_empty();
         }
         ended
     }
@@ -120,11 +122,13 @@ pub(super) fn check_may_fit(folder: &Folder, existing: Existing) -> Result<(), F
     Ok(())
 }
 
-/// The folder in which a fit is made that is to replace another one.
-fn beside(target: &Folder) -> Folder {
-    let mut name = target.path().as_os_str().to_os_string();
-    name.push(".new");
-    Folder::new(name)
+/// Makes and locks the folder beside the output folder, and removes the fit in it.
+pub(super) fn empty(beside: &Folder, status: &Status) -> Result<FolderLock, PosteriorError> {
+    beside.create()?;
+    let lock = FolderLock::take(beside)?;
+    beside.check_ours(&status.files)?;
+    beside.clear()?;
+    Ok(lock)
 }
 
 /// Whether there is anything to go on with.

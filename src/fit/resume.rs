@@ -19,10 +19,28 @@ pub enum Found {
 }
 
 impl Prepared {
-    /// What there is to go on with in the output folder; refuses the fit of another config, or of other data.
+    /// The folder that a fit goes on in: the output folder, or the one beside it where a fit is planned, or was
+    /// interrupted, that is to replace the one in the output folder.
+    pub fn work_folder(&self) -> Result<Folder, FitError> {
+        let target = Folder::new(&self.config.output);
+        let beside = target.beside();
+        // A damaged status is that of a fit that nobody can go on with.
+        let status = Status::read(&beside).ok().flatten();
+        let is_wanted = match status.map(|status| status.state) {
+            None | Some(FitState::Finished) => false,
+            Some(FitState::Planned) => true,
+            Some(_) => matches!(self.found_in(&beside), Ok(Found::Unfinished)),
+        };
+        Ok(if is_wanted { beside } else { target })
+    }
+
+    /// What there is to go on with; refuses the fit of another config, or of other data.
     pub fn found(&self) -> Result<Found, FitError> {
-        let folder = Folder::new(&self.config.output);
-        let Some(status) = Status::read(&folder)? else {
+        self.found_in(&self.work_folder()?)
+    }
+
+    fn found_in(&self, folder: &Folder) -> Result<Found, FitError> {
+        let Some(status) = Status::read(folder)? else {
             return match folder.fit_files()? {
                 Some(_) => Err(FitError::NoCheckpoints {
                     path: folder.path().to_path_buf(),
@@ -31,11 +49,11 @@ impl Prepared {
             };
         };
         // Killed before it began.
-        let Some(versions) = Versions::read(&folder)? else {
+        let Some(versions) = Versions::read(folder)? else {
             return Ok(Found::Nothing);
         };
         let saved = config::load(&folder.file(Folder::CONFIG), &[])?;
-        self.check_same(&saved, &versions, &folder)?;
+        self.check_same(&saved, &versions, folder)?;
         let is_finished = status.state == FitState::Finished;
         let has_all = saved.sampler.draws == self.config.sampler.draws;
         Ok(match is_finished && has_all {

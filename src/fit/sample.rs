@@ -10,7 +10,9 @@ use super::run::Run;
 use super::{FitError, Prepared};
 use crate::config::Config;
 use crate::posterior::diagnostics::write_csv;
-use crate::posterior::draws::{ChainDraws, ChainSample, Checkpoints, LinkDraws};
+use crate::posterior::draws::{
+    ChainDraws, ChainSample, Checkpoints, DrawsError, LinkDraws, common_length, cut_files,
+};
 use crate::posterior::links::{LinksSummary, RowNumbers};
 use crate::posterior::{DataSummary, Diagnostics, Folder, Posterior, Versions};
 use crate::sampler::chain::{ChainOutcome, Observer};
@@ -24,6 +26,7 @@ impl Prepared {
         stop: &AtomicBool,
         observer: &dyn Observer,
     ) -> Result<Posterior, FitError> {
+        self.check_room()?;
         let mut output = Output::open(self, Existing::Replace)?;
         let sampled = self.sample_into(&output.work, num_threads, None, stop, observer);
         let sampled = sampled.and_then(|mut posterior| {
@@ -51,10 +54,37 @@ impl Prepared {
         self.write_input(folder)?;
         let responses = self.data.responses();
         let run = self.run(&self.config, &responses, num_threads, stop, observer);
-        let chains = run.to_files(folder, 1..=self.config.sampler.chains, saved, checkpoints)?;
+        let mut chains =
+            run.to_files(folder, 1..=self.config.sampler.chains, saved, checkpoints)?;
+        self.even_out(folder, &mut chains)?;
         let mut posterior = self.posterior(folder.clone(), chains);
         self.write_summary(&mut posterior, checkpoints)?;
         Ok(posterior)
+    }
+
+    /// Cuts the chains of an interrupted fit to one length. Draws beyond it stay beside the checkpoints.
+    fn even_out(
+        &self,
+        folder: &Folder,
+        chains: &mut [(ChainOutcome, ChainSample)],
+    ) -> Result<(), FitError> {
+        let lengths = chains.iter().map(|(_, sample)| sample.draws.num_draws());
+        let lengths: Vec<usize> = lengths.collect();
+        let common = common_length(&lengths);
+        for ((outcome, sample), length) in chains.iter_mut().zip(lengths) {
+            // A chain without draws has no file.
+            let num_kept = if length < common { 0 } else { common };
+            if num_kept < length {
+                cut_files(folder, outcome.chain, num_kept, self.config.sampler.thin).map_err(
+                    |source| DrawsError::Write {
+                        path: folder.draws(outcome.chain),
+                        source,
+                    },
+                )?;
+                sample.truncate(num_kept);
+            }
+        }
+        Ok(())
     }
 
     /// Writes what a fit begins with; results of fewer draws are removed.
@@ -160,6 +190,7 @@ impl Prepared {
             stan: Some(self.model.stan_version()),
             toolchain: Some(self.toolchain.clone()),
             data_sha256: self.data_sha256.clone(),
+            settings_sha256: Some(self.config.settings_sha256()),
         }
     }
 

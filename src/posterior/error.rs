@@ -70,6 +70,9 @@ pub enum PosteriorError {
     /// A CSV file has rows that do not fit.
     #[error("{} is damaged, {what}: fit again", path.display())]
     Rows { path: PathBuf, what: String },
+    /// The saved config has changed since the fit.
+    #[error("{} is not as the fit wrote it: put it back as it was (paths may change), or fit again", path.display())]
+    Edited { path: PathBuf },
     /// Data files have changed since the fit.
     #[error(
         "{files} changed since the fit in {}: put the data of the fit back, or fit again with --force", folder.display()

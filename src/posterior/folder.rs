@@ -65,6 +65,13 @@ impl Folder {
         self.path.join(name)
     }
 
+    /// The folder in which a fit is made that is to replace the one in this folder.
+    pub fn beside(&self) -> Folder {
+        let mut name = self.path.as_os_str().to_os_string();
+        name.push(".new");
+        Folder::new(name)
+    }
+
     /// The draws of one chain; chains count from 1.
     pub fn draws(&self, chain: usize) -> PathBuf {
         self.path.join(format!("draws_{chain}.csv"))
@@ -73,6 +80,16 @@ impl Folder {
     /// The moved rows of every draw of one chain.
     pub fn links(&self, chain: usize) -> PathBuf {
         self.path.join(format!("links_{chain}.csv"))
+    }
+
+    /// Draws of a chain beyond the length that chains of an interrupted fit have in common.
+    pub(super) fn surplus_draws(&self, chain: usize) -> PathBuf {
+        self.path.join(format!("surplus_draws_{chain}.csv"))
+    }
+
+    /// The moved rows of these draws.
+    pub(super) fn surplus_links(&self, chain: usize) -> PathBuf {
+        self.path.join(format!("surplus_links_{chain}.csv"))
     }
 
     /// There while a process samples one chain alone.
@@ -95,7 +112,8 @@ impl Folder {
         let fixed = [Folder::STATUS].into_iter().chain(Folder::INPUT);
         let fixed = fixed.chain(Folder::RESULTS).map(String::from);
         let of_chain = |chain| {
-            let csv = ["draws", "links"].map(|what| format!("{what}_{chain}.csv"));
+            let csv = ["draws", "links", "surplus_draws", "surplus_links"];
+            let csv = csv.map(|what| format!("{what}_{chain}.csv"));
             csv.into_iter().chain([Folder::checkpoint(chain)])
         };
         fixed.chain((1..=num_chains).flat_map(of_chain)).collect()

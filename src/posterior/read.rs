@@ -98,6 +98,17 @@ fn read_links(posterior: &mut Posterior) -> Result<(), PosteriorError> {
 }
 
 impl Posterior {
+    /// Refuses a fit whose config.json is not as the fit wrote it, except for paths: rows and columns would be others.
+    pub fn check_config_unchanged(&self) -> Result<(), PosteriorError> {
+        let now = self.config.settings_sha256();
+        match &self.versions.settings_sha256 {
+            Some(then) if *then != now => Err(PosteriorError::Edited {
+                path: self.folder.file(Folder::CONFIG),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses a fit whose data files are not as they were: its row numbers would mean other rows.
     pub fn check_data_unchanged(&self) -> Result<(), PosteriorError> {
         let then = self.versions.data_sha256.as_ref();

@@ -248,8 +248,12 @@ fn wrong_calls_are_answered_in_one_sentence() {
     let data = fs::read_to_string(project.path("data.csv")).unwrap();
     project.write("data.csv", &data.replacen('1', "2", 1));
     refused(&run("2"), "data_sha256 differs");
-    project.run(&part("plan", &["--force"]), 0);
-    assert!(!project.path("out/draws_1.csv").exists());
+    let (stdout, _) = project.run(&part("plan", &["--force"]), 0);
+    assert!(
+        stdout.starts_with("out.new: 3 chains, 0 of them done"),
+        "{stdout}"
+    );
+    assert!(project.path("out/draws_1.csv").exists());
     let (_, stderr) = project.run(&part("run", &[]), 2);
     assert!(stderr.contains("--chain <K>"), "{stderr}");
     // A fit that was killed goes on chain by chain only where that is asked for.
@@ -307,4 +311,26 @@ fn the_printed_job_script_runs_the_chains() {
     }
     let settings = ["--quiet", "--set", "sampler.draws=50", "--set", setting];
     project.run(&part("collect", &settings), 0);
+}
+
+#[test]
+fn a_planned_refit_leaves_the_fit_until_its_chains_are_collected() {
+    let project = project();
+    let other = ["--set", "sampler.seed=8"];
+    let fit = ["fit", "config.json", "--quiet"];
+    project.run(&fit, 0);
+    project.run(&[&fit[..], &other, &["--set", "output=whole"]].concat(), 0);
+    let old = fs::read_to_string(project.path("out/draws_1.csv")).unwrap();
+    let plan = part("plan", &["--force", "--set", "sampler.seed=8"]);
+    project.run(&plan, 0);
+    for chain in ["1", "2", "3"] {
+        project.run(&[run(chain), other.to_vec()].concat(), 0);
+        let (_, stderr) = project.run(&["diagnose", "out"], 0);
+        assert_eq!(stderr, "");
+    }
+    let kept = fs::read_to_string(project.path("out/draws_1.csv")).unwrap();
+    assert!(kept == old, "the fit stays until the new one is collected");
+    project.run(&part("collect", &["--quiet", "--set", "sampler.seed=8"]), 0);
+    assert_same(&project, "whole", "out");
+    assert!(!project.path("out.new").exists());
 }

@@ -44,8 +44,9 @@ fn a_thinned_diagonal_static_fit_is_read() {
 fn an_interrupted_fit_is_read() {
     let project = Project::new(&[]);
     let fit = Endless::start(&project, 2);
-    fit.wait_for_rows(1);
-    fit.wait_for_rows(2);
+    // A chain with less than half the draws of the other one would be left out.
+    fit.wait_for(1, 2000);
+    fit.wait_for(2, 2000);
     let (code, stderr) = fit.interrupt();
     assert_eq!(code, Some(130), "{stderr}");
     let draws = project.draws("out");
@@ -53,6 +54,7 @@ fn an_interrupted_fit_is_read() {
         .iter()
         .map(|chain| column(chain, "lp__").len())
         .collect();
+    assert!(draws.len() == 2 && draws[0] == draws[1], "{draws:?}");
     let expected = json!({"draws": draws, "thin": 2, "metric": "dense_e", "dim": 3});
     assert_agreed(read(&project, expected));
 }

@@ -13,10 +13,14 @@ const FILES: [&str; 4] = ["draws_1.csv", "draws_2.csv", "links_1.csv", "links_2.
 
 /// Two chains with links, long enough to be killed at several places.
 fn project() -> Project {
+    project_with(20_001)
+}
+
+fn project_with(num_draws: usize) -> Project {
     Project::new(&[
         ("permutation.update.name", json!("active_set")),
         ("sampler.warmup", json!(1500)),
-        ("sampler.draws", json!(20_001)),
+        ("sampler.draws", json!(num_draws)),
         ("sampler.thin", json!(2)),
     ])
 }
@@ -301,7 +305,7 @@ fn a_terminated_fit_says_so_everywhere() {
         let output = format!("output={folder}");
         // Chain 2 waits for chain 1, so that it is missing.
         // So many draws that the signal always comes first.
-        let endless = ["--threads", "1", "--set", "sampler.draws=99999999"];
+        let endless = ["--threads", "1", "--set", "sampler.draws=9999999"];
         let mut child = start(&project, &output, &endless);
         wait(|| iteration(&project, folder, 1) > 1600);
         signal(&child, name);
@@ -320,10 +324,7 @@ fn a_terminated_fit_says_so_everywhere() {
                 first.contains("was interrupted: 1 of 2 chains and "),
                 "{stderr}"
             );
-            assert!(
-                first.contains(" of 100000000 draws are missing"),
-                "{stderr}"
-            );
+            assert!(first.contains(" of 10000000 draws are missing"), "{stderr}");
             project.run(&[command.as_slice(), &["--strict"]].concat(), 1);
         }
         let (summary, _) = project.run(&["summary", folder], 0);
@@ -332,6 +333,79 @@ fn a_terminated_fit_says_so_everywhere() {
     fs::remove_file(project.path("whole/draws_2.csv")).unwrap();
     let (_, stderr) = project.run(&["summary", "whole", "--strict"], 1);
     assert!(stderr.contains("has lost draws: 1 of 2 chains"), "{stderr}");
+}
+
+/// Rows of a file of draws, without its comments and the names of its columns; 0 where there is none.
+fn num_rows(path: &Path) -> u64 {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let rows = text.lines().filter(|line| !line.starts_with('#'));
+    rows.filter(|line| !line.starts_with("lp__")).count() as u64
+}
+
+/// The draws files of an interrupted fit have one length, which their headers promise; with what was set aside they have
+/// as many draws as the checkpoints say. Links go as far as the draws. Returns the number of draws files.
+fn assert_of_one_length(project: &Project, folder: &str) -> usize {
+    let file = |name: &str, chain: u64| project.path(folder).join(format!("{name}_{chain}.csv"));
+    let mut lengths = Vec::new();
+    for chain in [1, 2] {
+        let draws = file("draws", chain);
+        let length = num_rows(&draws);
+        let checkpoint = json(&file("checkpoint", chain).with_extension("json"));
+        let saved = checkpoint.map_or(0, |saved| {
+            saved["state"]["outcome"]["num_draws"].as_u64().unwrap()
+        });
+        assert_eq!(length + num_rows(&file("surplus_draws", chain)), saved);
+        if !draws.exists() {
+            assert!(!file("links", chain).exists());
+            continue;
+        }
+        let text = read(&draws);
+        let promised = text
+            .lines()
+            .find_map(|line| line.split_once("num_samples = "));
+        let promised: u64 = promised.unwrap().1.trim().parse().unwrap();
+        assert_eq!(promised, 2 * length);
+        assert!(text.contains("seconds (Total)"), "{text}");
+        let links = read(&file("links", chain));
+        let last = links.lines().last().unwrap().split(',').next().unwrap();
+        assert!(last.parse::<u64>().is_ok_and(|last| last <= length));
+        lengths.push(length);
+    }
+    assert!(
+        lengths.windows(2).all(|two| two[0] == two[1]),
+        "{lengths:?}"
+    );
+    lengths.len()
+}
+
+#[test]
+fn chains_of_an_interrupted_fit_have_one_length_and_lose_no_draw() {
+    let project = project_with(8001);
+    project.run(&arguments("output=whole", &[]), 0);
+    let mut num_files = 0;
+    for (folder, name) in [("int", "-INT"), ("term", "-TERM"), ("hup", "-HUP")] {
+        let output = format!("output={folder}");
+        for more in [&["--threads", "2"][..], &["--threads", "2", "--resume"]] {
+            let before = [1, 2].map(|chain| iteration(&project, folder, chain));
+            let mut child = start(&project, &output, more);
+            wait(|| {
+                [1, 2].iter().zip(before).all(|(&chain, before)| {
+                    iteration(&project, folder, chain) > before.max(1600) + 1000
+                })
+            });
+            signal(&child, name);
+            assert_eq!(child.wait().unwrap().code(), Some(130));
+            num_files += assert_of_one_length(&project, folder);
+        }
+        let (_, stderr) = project.run(&["summary", folder], 0);
+        assert!(stderr.contains(" was interrupted: "), "{stderr}");
+        project.run(&arguments(&output, &["--resume"]), 0);
+        assert_same(&project, "whole", folder);
+        for surplus in ["surplus_draws_1.csv", "surplus_links_2.csv"] {
+            assert!(!project.path(folder).join(surplus).exists());
+        }
+    }
+    assert!(num_files > 6, "no fit kept both chains");
 }
 
 #[test]
@@ -348,16 +422,7 @@ fn a_chain_that_waits_while_others_are_resumed_keeps_its_draws() {
     signal(&child, "-TERM");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(iteration(&project, "out", 2), second);
-    let text = read(&project.path("out/draws_2.csv"));
-    let num_rows = text.lines().filter(|line| !line.starts_with('#')).count() - 1;
-    assert_eq!(num_rows as u64, (second - 1500).div_ceil(2));
-    let promised = format!("num_samples = {}", 2 * num_rows);
-    assert!(text.contains(&promised) && text.contains("seconds (Total)"));
-    let (_, stderr) = project.run(&["diagnose", "out"], 0);
-    assert!(
-        stderr.contains("was interrupted: 0 of 2 chains"),
-        "{stderr}"
-    );
+    assert_of_one_length(&project, "out");
     project.run(&arguments("output=out", &["--resume"]), 0);
     assert_same(&project, "whole", "out");
 }
@@ -462,13 +527,25 @@ fn a_refit_that_fails_or_is_interrupted_leaves_the_fit_as_it_was() {
     let mut child = start(
         &project,
         "output=out",
-        &["--force", "--set", "sampler.draws=99999999"],
+        &["--force", "--set", "sampler.draws=9999999"],
     );
     wait(|| iteration(&project, "out.new", 1) > 1600);
     signal(&child, "-TERM");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(files() == before);
     assert_eq!(state(&project, "out.new"), "interrupted");
+
+    // The same config goes on there, and another one is refused.
+    let more = ["--resume", "--set", "sampler.draws=9999999"];
+    let other = [&more[..], &["--set", "sampler.seed=9"]].concat();
+    let (_, stderr) = project.run(&arguments("output=out", &other), 2);
+    assert!(stderr.contains("sampler.seed differs"), "{stderr}");
+    let stood = iteration(&project, "out.new", 1);
+    let mut child = start(&project, "output=out", &more);
+    wait(|| iteration(&project, "out.new", 1) > stood);
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(files() == before);
 
     project.run(
         &arguments("output=out", &["--force", "--set", "sampler.seed=8"]),

@@ -129,12 +129,32 @@ fn check_says_ready_only_where_a_fit_can_write() {
         "{stdout}"
     );
     assert!(!project.path("other").exists());
-    let endless = ["check", "config.json", "--set", "sampler.draws=1000000000"];
-    let (_, stderr) = project.run(&endless, 0);
-    assert!(
-        stderr.contains("GB of disk; lower sampler.draws"),
-        "{stderr}"
-    );
+    // More than any machine has.
+    let endless = "sampler={\"draws\":1000000000,\"chains\":10000}";
+    for command in [
+        vec!["check", "config.json"],
+        vec!["fit", "config.json"],
+        vec!["fit", "plan", "config.json"],
+    ] {
+        let more = ["--set", endless, "--set", "output=other/place"];
+        let (_, stderr) = project.run(&[command, more.to_vec()].concat(), 2);
+        let mut lines = stderr.lines();
+        let warning = lines.next().unwrap();
+        assert!(
+            warning.contains("GB of disk; lower sampler.draws"),
+            "{stderr}"
+        );
+        let error = lines.next().unwrap();
+        assert!(
+            error.starts_with("error: the draws take at least "),
+            "{stderr}"
+        );
+        assert!(
+            error.contains(" GB are free: lower sampler.draws"),
+            "{stderr}"
+        );
+        assert!(!project.path("other").exists());
+    }
 }
 
 #[test]
@@ -197,6 +217,41 @@ fn predict_refuses_a_config_that_was_edited() {
     let (_, stderr) = project.run(&["predict", "out", "new.csv"], 2);
     assert!(
         stderr.contains("says the columns x, but (Intercept), x were fitted"),
+        "{stderr}"
+    );
+    // What no column tells; paths may change.
+    let mut config: Value = serde_json::from_str(&text).unwrap();
+    config["sampler"]["seed"] = json!(99);
+    project.write("out/config.json", &config.to_string());
+    for command in [vec!["predict", "out", "new.csv"], vec!["export", "out"]] {
+        let (_, stderr) = project.run(&command, 2);
+        assert!(
+            stderr.contains("out/config.json is not as the fit wrote it"),
+            "{stderr}"
+        );
+    }
+    let data = fs::read_to_string(project.path("data.csv")).unwrap();
+    project.write("moved.csv", &data);
+    let mut config: Value = serde_json::from_str(&text).unwrap();
+    config["data"]["file"] = json!(project.path("moved.csv"));
+    project.write("out/config.json", &config.to_string());
+    project.run(&["predict", "out", "new.csv"], 0);
+}
+
+#[test]
+fn predict_does_not_write_over_the_fit_and_names_a_file_that_is_empty() {
+    let project = fitted();
+    project.write("new.csv", "x\n1\n");
+    let draws = fs::read_to_string(project.path("out/draws_1.csv")).unwrap();
+    let over = ["predict", "out", "new.csv", "--force", "--output"];
+    let (_, stderr) = project.run(&[&over[..], &["out/draws_1.csv"]].concat(), 2);
+    assert!(stderr.contains("is the file that is read"), "{stderr}");
+    let kept = fs::read_to_string(project.path("out/draws_1.csv")).unwrap();
+    assert_eq!(kept, draws);
+    project.write("out/draws_1.csv", "");
+    let (_, stderr) = project.run(&["summary", "out"], 2);
+    assert!(
+        stderr.contains("out/draws_1.csv, line 1: the names of the columns are missing"),
         "{stderr}"
     );
 }

@@ -116,7 +116,7 @@ impl Endless<'_> {
     pub fn start(project: &Project, num_threads: usize) -> Endless<'_> {
         let child = Command::new(binary())
             .args(["fit", "config.json", "--quiet"])
-            .args(["--set", "sampler.draws=900000000"])
+            .args(["--set", "sampler.draws=20000000"])
             .args(["--set", "sampler.thin=2"])
             .args(["--threads", &num_threads.to_string()])
             .current_dir(project.path(""))
@@ -128,11 +128,16 @@ impl Endless<'_> {
         Endless { project, child }
     }
 
-    /// Waits for a dozen rows; the limit only keeps a broken program from hanging the tests.
+    /// Waits for a dozen rows.
     pub fn wait_for_rows(&self, chain: usize) {
+        self.wait_for(chain, 12);
+    }
+
+    /// Waits for so many rows; the limit only keeps a broken program from hanging the tests.
+    pub fn wait_for(&self, chain: usize, num_rows: usize) {
         let path = self.project.path(&format!("out/draws_{chain}.csv"));
         let start = Instant::now();
-        while !path.exists() || without_comments(&path).lines().count() < 12 {
+        while !path.exists() || without_comments(&path).lines().count() < num_rows {
             assert!(start.elapsed() < Duration::from_secs(900), "no draws came");
             std::thread::sleep(Duration::from_millis(50));
         }

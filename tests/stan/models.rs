@@ -376,6 +376,20 @@ fn a_program_that_rejects_everything_has_no_starting_point() {
 }
 
 #[test]
+fn a_program_with_solvers_has_all_headers() {
+    let library = compiler().compile(&program("decay.stan")).unwrap().library;
+    let library = open_library(library).unwrap();
+    let model = Model::new(&library, None::<CString>, 1).unwrap();
+    let mut values = [0.0; 3];
+    let mut rng = model.new_rng(1).unwrap();
+    let constrained = model.param_constrain(&[0.3], true, false, &mut values, Some(&mut rng));
+    constrained.unwrap();
+    for (value, expected) in values.iter().zip([0.3, (-0.3f64).exp(), 0.6]) {
+        assert!((value - expected).abs() < 1e-6, "{value} and {expected}");
+    }
+}
+
+#[test]
 fn a_label_does_not_change_what_is_compiled() {
     let copy = StanSource::from_text("linear.stan", LINEAR);
     let compiler = compiler();

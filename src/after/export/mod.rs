@@ -87,6 +87,7 @@ impl Export {
     /// `also` are columns that move with the response, besides its own.
     pub fn read(folder: &Path, also: &[String]) -> Result<Export, ExportError> {
         let fit = Posterior::read(folder)?;
+        fit.check_config_unchanged()?;
         fit.check_data_unchanged()?;
         let kept = || ExportError::LinksKept {
             folder: folder.to_path_buf(),

@@ -113,6 +113,7 @@ impl Prediction {
         }
         let rows = read_new(&fit.config.data, file)?;
         check_columns(&fit, &rows)?;
+        fit.check_config_unchanged()?;
         let all = fit.num_draws();
         let asked = num_draws.unwrap_or(all);
         if asked == 0 || asked > all {

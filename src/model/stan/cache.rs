@@ -69,6 +69,20 @@ impl Cache {
         matches!(self.standing(wanted), Standing::Whole).then(|| self.folder(wanted))
     }
 
+    /// Whether an entry of this key is there, damaged or not.
+    pub(super) fn has_entry(&self, kind: &str, key: &str) -> bool {
+        self.root.join(kind).join(key).is_dir()
+    }
+
+    /// Whether an entry of this kind was made by this recipe.
+    pub(super) fn has_made(&self, kind: &str, recipe: &str) -> bool {
+        let entries = fs::read_dir(self.root.join(kind)).into_iter().flatten();
+        let mut records = entries
+            .flatten()
+            .filter_map(|entry| Record::read(&entry.path()));
+        records.any(|record| record.recipe == recipe)
+    }
+
     fn folder(&self, wanted: &Wanted) -> PathBuf {
         self.root.join(wanted.kind).join(wanted.key)
     }

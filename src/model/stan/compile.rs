@@ -10,13 +10,11 @@ use sha2::{Digest, Sha256};
 use super::bridgestan_folder::{check, check_stanc, tree_hash};
 use super::cache::{Wanted, cache_error};
 use super::cxx::{Cxx, FLAGS, LINK_FLAGS, Run};
-use super::shipped::{BRIDGE, MODEL_BASE_CRTP};
+use super::headers::{self, MODEL_HEADER, uses_solvers, write_replacements};
+use super::shipped::{BRIDGE, MODEL_BASE_CRTP, WITHOUT_SOLVERS};
 use super::source::hash_text;
 use super::wheel::{self, Wheel};
 use super::{BuildObserver, Cache, ProgramInfo, StanError, StanSource, Toolchain};
-
-/// What a generated program includes, and what is worth precompiling.
-const MODEL_HEADER: &str = "stan/model/model_header.hpp";
 
 /// Compiles Stan programs with one toolchain into one cache.
 pub struct Compiler<'a> {
@@ -161,7 +159,7 @@ impl<'a> Compiler<'a> {
         };
         let hpp = stanc.translate(source, work)?;
         let model = || -> Result<(), StanError> {
-            let header = self.precompiled_header(wheel, cxx)?;
+            let (headers, seconds) = self.headers(wheel, cxx, work, &hpp)?;
             let what = format!("Compiling {}", source.label);
             let run = Run {
                 cxx,
@@ -169,8 +167,8 @@ impl<'a> Compiler<'a> {
                 failed_log: log.clone(),
                 what: "model",
             };
-            self.observer.task(&what, 20, &mut || {
-                run.compile(&[&header, &wheel.include()], &hpp, &work.join("model.o"))
+            self.observer.task(&what, seconds, &mut || {
+                run.compile(&[&headers, &wheel.include()], &hpp, &work.join("model.o"))
             })
         };
         let bridge = if self.jobs > 1 {
@@ -185,7 +183,33 @@ impl<'a> Compiler<'a> {
         };
         self.link(wheel, cxx, work, &bridge, log)?;
         let object = work.join("model.o");
+        let _ = fs::remove_dir_all(headers::beside(work));
         fs::remove_file(&object).map_err(|source| cache_error("tidy", &object, source))
+    }
+
+    /// The folder of headers that a model is compiled with, and about how many seconds that takes.
+    fn headers(
+        &self,
+        wheel: &Wheel,
+        cxx: &Cxx,
+        work: &Path,
+        hpp: &Path,
+    ) -> Result<(PathBuf, u64), StanError> {
+        let has_solvers = uses_solvers(hpp)?;
+        if !has_solvers && self.is_worth_precompiling(cxx) {
+            return Ok((self.precompiled_header(wheel, cxx)?, 15));
+        }
+        let folder = headers::beside(work);
+        write_replacements(&folder, has_solvers)?;
+        Ok((folder, 40))
+    }
+
+    /// Whether the header is there, or a model was compiled before, so that more are to be expected.
+    fn is_worth_precompiling(&self, cxx: &Cxx) -> bool {
+        let recipe = recipe("headers");
+        let key = key_with(cxx, &recipe);
+        self.cache.has_entry("headers", &key)
+            || self.cache.has_made("models", &self::recipe("models"))
     }
 
     fn link(
@@ -263,11 +287,9 @@ impl<'a> Compiler<'a> {
             files: &[&format!("{MODEL_HEADER}.gch")],
         };
         self.cache.get_or_build(&wanted, self.observer, |work| {
+            write_replacements(work, false)?;
             let header = work.join(MODEL_HEADER);
-            let folder = header.parent().expect("it is in a folder");
-            fs::create_dir_all(folder)
-                .and_then(|()| fs::copy(wheel.include().join(MODEL_HEADER), &header))
-                .and_then(|_| fs::write(folder.join("model_base_crtp.hpp"), MODEL_BASE_CRTP))
+            fs::copy(wheel.include().join(MODEL_HEADER), &header)
                 .map_err(|error| cache_error("write to", work, error))?;
             let run = Run {
                 cxx,
@@ -300,7 +322,9 @@ pub(super) fn recipe(kind: &str) -> String {
     hash_text(&mut hasher, wheel::ID);
     hash_text(&mut hasher, &FLAGS.join(" "));
     if kind != "bridge" {
-        hash_text(&mut hasher, MODEL_BASE_CRTP);
+        for (_, text) in WITHOUT_SOLVERS.iter().chain([&MODEL_BASE_CRTP]) {
+            hash_text(&mut hasher, text);
+        }
     }
     if kind == "models" {
         hash_text(&mut hasher, &LINK_FLAGS.join(" "));

@@ -8,6 +8,7 @@ mod compile;
 mod cxx;
 mod doctor;
 mod error;
+mod headers;
 mod inventory;
 mod record;
 mod shipped;

@@ -13,9 +13,6 @@ use super::compile::hex;
 /// The file of the record inside an entry.
 pub(super) const RECORD: &str = "ok";
 
-/// A file above this size is known by its size alone: hashing a precompiled header takes seconds.
-const HASHED_BELOW: u64 = 64 << 20;
-
 /// What a cache entry is and which files make it whole.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Record {
@@ -31,14 +28,13 @@ pub(super) struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Fingerprint {
     size: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sha256: Option<String>,
+    sha256: String,
 }
 
 impl Fingerprint {
     fn of(path: &Path) -> io::Result<Fingerprint> {
         let size = fs::metadata(path)?.len();
-        let sha256 = (size < HASHED_BELOW).then(|| sha256(path)).transpose()?;
+        let sha256 = sha256(path)?;
         Ok(Fingerprint { size, sha256 })
     }
 }

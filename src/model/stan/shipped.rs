@@ -130,8 +130,21 @@ pub(super) const BRIDGE: [(&str, &str); 3] = [
     ),
 ];
 /// Takes the place of Stan's own header of the same name, which compiles far more than the bridge calls.
-pub(super) const MODEL_BASE_CRTP: &str =
-    include_str!("../../../stan/bridge/slim/stan/model/model_base_crtp.hpp");
+pub(super) const MODEL_BASE_CRTP: (&str, &str) = (
+    "stan/model/model_base_crtp.hpp",
+    include_str!("../../../stan/bridge/slim/stan/model/model_base_crtp.hpp"),
+);
+/// Take the place of Stan's own headers of the same names in programs that use no solver.
+pub(super) const WITHOUT_SOLVERS: [(&str, &str); 2] = [
+    (
+        "stan/math/prim/functor.hpp",
+        include_str!("../../../stan/bridge/slim/stan/math/prim/functor.hpp"),
+    ),
+    (
+        "stan/math/rev/functor.hpp",
+        include_str!("../../../stan/bridge/slim/stan/math/rev/functor.hpp"),
+    ),
+];
 
 /// Engel's households.
 const ENGEL: Example = Example {

@@ -166,8 +166,77 @@ fn unpack(wheel: &Path, work: &Path) -> Result<(), StanError> {
     };
     let file = File::open(wheel).map_err(|source| cache_error("read", wheel, source))?;
     let mut archive = zip::ZipArchive::new(io::BufReader::new(file)).map_err(broken)?;
-    archive.extract(work).map_err(broken)?;
+    for index in 0..archive.len() {
+        let mut file = archive.by_index(index).map_err(broken)?;
+        if file.is_dir() {
+            continue;
+        }
+        // A name that would leave the folder is None.
+        let Some(name) = file.enclosed_name().filter(|name| is_needed(name)) else {
+            continue;
+        };
+        let path = work.join(&name);
+        let parent = path.parent().expect("it is in a folder");
+        fs::create_dir_all(parent)
+            .and_then(|()| File::create(&path))
+            .and_then(|mut to| io::copy(&mut file, &mut to))
+            .map_err(|source| cache_error("write to", &path, source))?;
+    }
     make_executable(&work.join("httpstan/stanc"))
+}
+
+/// Libraries of Boost that Stan's headers include, with those that these include.
+const BOOST: [&str; 32] = [
+    "algorithm",
+    "assert",
+    "bind",
+    "concept",
+    "config",
+    "container",
+    "core",
+    "detail",
+    "exception",
+    "function",
+    "function_types",
+    "fusion",
+    "integer",
+    "io",
+    "iterator",
+    "lexical_cast",
+    "math",
+    "move",
+    "mpl",
+    "multi_array",
+    "numeric",
+    "optional",
+    "predef",
+    "preprocessor",
+    "random",
+    "range",
+    "regex",
+    "serialization",
+    "type_traits",
+    "typeof",
+    "units",
+    "utility",
+];
+
+/// Whether compiling or fitting needs a file of the wheel. More than half of it is for other uses: most of Boost, and a
+/// compiled object of httpstan's own.
+fn is_needed(name: &Path) -> bool {
+    let parts: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
+    let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
+    match parts.as_slice() {
+        ["httpstan", "stanc"] => true,
+        ["httpstan", "lib", file] => *file != "libtbb.so",
+        ["httpstan", "include", "boost", _header] => true,
+        ["httpstan", "include", "boost", library, ..] => BOOST.contains(library),
+        ["httpstan", "include", "pybind11", ..] => false,
+        ["httpstan", "include", ..] => true,
+        // Licences.
+        [folder, ..] => folder.ends_with(".dist-info"),
+        [] => false,
+    }
 }
 
 #[cfg(unix)]
@@ -194,6 +263,30 @@ mod tests {
         let lib = wheel.lib();
         let flag = format!("-Wl,-rpath,$ORIGIN/../../{}", lib.display());
         assert!(super::super::cxx::LINK_FLAGS.contains(&flag.as_str()));
+    }
+
+    #[test]
+    fn only_what_fits_need_is_unpacked() {
+        for name in Wheel::WHOLE {
+            assert!(is_needed(Path::new(name)), "{name}");
+        }
+        for name in [
+            "httpstan/include/boost/math/constants/constants.hpp",
+            "httpstan/include/boost/version.hpp",
+            "httpstan/lib/libsundials_cvodes.a",
+            "httpstan-4.13.0.dist-info/LICENSE",
+        ] {
+            assert!(is_needed(Path::new(name)), "{name}");
+        }
+        for name in [
+            "httpstan/stan_services.o",
+            "httpstan/lib/libtbb.so",
+            "httpstan/models.py",
+            "httpstan/include/boost/asio/read.hpp",
+            "httpstan/include/pybind11/pybind11.h",
+        ] {
+            assert!(!is_needed(Path::new(name)), "{name}");
+        }
     }
 
     #[test]

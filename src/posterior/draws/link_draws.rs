@@ -41,6 +41,14 @@ impl LinkDraws {
         self.num_draws += 1;
     }
 
+    /// Keeps the first draws.
+    pub fn truncate(&mut self, num_draws: usize) {
+        self.num_draws = self.num_draws.min(num_draws);
+        for moved in &mut self.by_row {
+            moved.retain(|(draw, _)| (*draw as usize) < num_draws);
+        }
+    }
+
     fn add(&mut self, draw: usize, row: usize, column: usize) {
         let index = |index: usize| u32::try_from(index).expect("fewer than 2^32 rows and draws");
         self.by_row[row].push((index(draw), index(column)));
@@ -87,5 +95,7 @@ mod tests {
         assert_eq!(links.row(3).len(), 0);
         let by_draw = [vec![(0, 2), (2, 0)], vec![], vec![(0, 1), (1, 2), (2, 0)]];
         assert_eq!(links.by_draw(), by_draw);
+        links.truncate(2);
+        assert_eq!(links.by_draw(), by_draw[..2]);
     }
 }

@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod cmdstan_csv;
+mod cut;
 mod link_draws;
 mod links_csv;
 mod read;
@@ -10,6 +11,7 @@ mod writer;
 
 pub use checkpoint::Checkpoint;
 pub use cmdstan_csv::{ChainHeader, CsvWriter, format_float};
+pub use cut::{common_length, cut_files};
 pub use link_draws::LinkDraws;
 #[cfg(test)]
 pub(crate) use links_csv::LinksWriter;

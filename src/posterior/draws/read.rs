@@ -108,7 +108,7 @@ pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, PosteriorError> {
             false => usize::MAX,
         };
         if num_draws > 0 {
-            let mut draws = read_chain(&folder.draws(chain))?;
+            let mut draws = read_named(&folder.draws(chain))?;
             draws.columns.iter_mut().for_each(|c| c.truncate(num_draws));
             chains.push(ChainDraws { chain, ..draws });
         }
@@ -141,6 +141,19 @@ pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, PosteriorError> {
 /// The lines that end with a newline: a killed process may leave half a row at the end, and half a number reads as another.
 pub(super) fn whole_lines(text: &str) -> &str {
     &text[..text.rfind('\n').map_or(0, |end| end + 1)]
+}
+
+/// As [`read_chain`]; refuses a file that lost even the names of its columns.
+fn read_named(path: &Path) -> Result<ChainDraws, DrawsError> {
+    let draws = read_chain(path)?;
+    match draws.names.is_empty() {
+        false => Ok(draws),
+        true => Err(DrawsError::Malformed {
+            path: path.to_path_buf(),
+            line: 1,
+            what: "the names of the columns are missing, and with them all draws: fit again".into(),
+        }),
+    }
 }
 
 pub fn read_chain(path: &Path) -> Result<ChainDraws, DrawsError> {

@@ -44,6 +44,15 @@ impl ChainSample {
             column.push(values[*k]);
         }
     }
+
+    /// Keeps the first draws and their links.
+    pub fn truncate(&mut self, num_draws: usize) {
+        let columns = self.draws.columns.iter_mut();
+        columns.for_each(|column| column.truncate(num_draws));
+        if let Some(links) = &mut self.links {
+            links.truncate(num_draws);
+        }
+    }
 }
 
 impl DrawSink for ChainSample {

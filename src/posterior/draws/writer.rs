@@ -1,11 +1,12 @@
 //! The two files of a chain: its draws, and the links of each draw where they are updated.
 
-use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::links_csv::{LinksWriter, read_links};
+use super::cut::{for_each_row, moved_rows, remove_surplus};
+use super::links_csv::LinksWriter;
 use super::{ChainHeader, ChainSample, Checkpoint, CsvWriter, LinkDraws};
 use crate::posterior::Folder;
 use crate::posterior::links::RowNumbers;
@@ -88,52 +89,36 @@ impl ChainWriter {
 
     /// Copies the draws of an earlier run into the new files, which then take the place of the earlier ones.
     fn copy_earlier(&mut self) -> io::Result<()> {
-        let draws = self.folder.draws(self.chain);
-        self.copy_draws(&draws)?;
-        let links = self.folder.links(self.chain);
-        self.copy_links(&links)?;
+        self.copy_draws()?;
+        self.copy_links()?;
         self.sync()?;
+        let draws = self.folder.draws(self.chain);
+        let links = self.folder.links(self.chain);
         fs::rename(partial(&draws), &draws)?;
         if self.links.is_some() {
             fs::rename(partial(&links), &links)?;
         }
         self.folder.sync();
+        remove_surplus(&self.folder, self.chain)?;
         self.num_draws = self.num_earlier;
         Ok(())
     }
 
-    fn copy_draws(&mut self, path: &Path) -> io::Result<()> {
-        let mut reader = BufReader::new(File::open(path)?);
-        let mut line = String::new();
-        // The first line that is no comment has the names of the columns.
-        let mut num_rows = None;
-        while num_rows != Some(self.num_earlier) {
-            line.clear();
-            reader.read_line(&mut line)?;
-            if !line.ends_with('\n') {
-                return Err(lost("it has fewer draws than its checkpoint says"));
-            }
-            if line.starts_with('#') {
-                continue;
-            }
-            if num_rows.is_some() {
-                let values = line.trim_end().split(',').map(str::parse);
-                let values = values.collect::<Result<Vec<f64>, _>>();
-                self.sample
-                    .push(&values.map_err(|_| lost("it is damaged"))?);
-                self.draws.written_row(&line)?;
-            }
-            num_rows = Some(num_rows.map_or(0, |rows| rows + 1));
-        }
-        Ok(())
+    fn copy_draws(&mut self) -> io::Result<()> {
+        for_each_row(&self.folder, self.chain, self.num_earlier, |line| {
+            let values = line.trim_end().split(',').map(str::parse);
+            let values = values.collect::<Result<Vec<f64>, _>>();
+            self.sample
+                .push(&values.map_err(|_| lost("it is damaged"))?);
+            self.draws.written_row(line)
+        })
     }
 
-    fn copy_links(&mut self, path: &Path) -> io::Result<()> {
+    fn copy_links(&mut self) -> io::Result<()> {
         let (Some(writer), Some(rows)) = (&mut self.links, &self.row_numbers) else {
             return Ok(());
         };
-        let mut moved = read_links(path).map_err(io::Error::other)?;
-        moved.retain(|link| link.draw <= self.num_earlier);
+        let moved = moved_rows(&self.folder, self.chain, self.num_earlier)?;
         moved.iter().try_for_each(|link| writer.written_row(link))?;
         let place = |number: usize| rows.place(number).ok_or_else(|| lost("it is damaged"));
         let moved = moved
@@ -161,7 +146,7 @@ fn partial(path: &Path) -> PathBuf {
     path.with_extension("csv.partial")
 }
 
-fn lost(what: &str) -> io::Error {
+pub(super) fn lost(what: &str) -> io::Error {
     io::Error::other(format!("{what}: fit again with --force"))
 }
 
