@@ -27,9 +27,13 @@ place_entries <- function(config, entries) {
 
 entry_places <- function() {
   schema <- jsonlite::fromJSON(paste(run_unshuffle("schema"), collapse = "\n"), simplifyVector = FALSE)
+  # A schema has a section in its place or among its definitions.
   keys <- function(section) {
-    definition <- basename(schema$properties[[section]][["$ref"]])
-    names(schema[["$defs"]][[definition]]$properties)
+    entry <- schema$properties[[section]]
+    if (!is.null(entry[["$ref"]])) {
+      entry <- schema[["$defs"]][[basename(entry[["$ref"]])]]
+    }
+    names(entry$properties)
   }
   list(
     top = setdiff(names(schema$properties), c(SECTIONS, "$schema", "output", "versions")),
