@@ -157,7 +157,7 @@ fn free_disk(folder: &Path) -> Option<f64> {
     let mut found: libc::statvfs = unsafe { std::mem::zeroed() };
     // SAFETY: `path` ends with a zero and `found` is a valid place; the call keeps no pointer to either.
     let code = unsafe { libc::statvfs(path.as_ptr(), &mut found) };
-    (code == 0).then(|| found.f_bavail as f64 * found.f_frsize as f64)
+    (code == 0).then_some(found.f_bavail as f64 * found.f_frsize as f64)
 }
 
 #[cfg(not(unix))]
