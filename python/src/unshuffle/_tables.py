@@ -67,7 +67,7 @@ def read_csv(path: Path, library: Library, texts: tuple[str, ...] = ()) -> Frame
     }, **exact_numbers())
 
 
-def exact_numbers() -> dict[str, str]:
+def exact_numbers() -> dict[str, Any]:
     """What makes pandas read every digit; from 3.1 on it does so by itself, and warns of the option."""
     import pandas
 
