@@ -50,15 +50,23 @@ class Bench:
             self.run("simulate", "--design", "general", "--n", str(n), "--predictors", "20", "--intercept", "0", "--mislinked", str(share), "--output", name)
         return f"{name}/config.json"
 
-    def fit(self, config, warmup, draws, *changes, chains=1, output="out"):
-        settings = [f"sampler.chains={chains}", f"sampler.warmup={warmup}", f"sampler.draws={draws}", f"output={self.folder / output}", *changes]
-        settings = [word for setting in settings for word in ("--set", setting)]
-        return self.run("fit", config, "--force", "--quiet", "--threads", str(chains), *settings)
+    def settings(self, warmup, draws, chains, changes):
+        settings = [f"sampler.chains={chains}", f"sampler.warmup={warmup}", f"sampler.draws={draws}", f"output={self.folder / 'out'}", *changes]
+        return [word for setting in settings for word in ("--set", setting)]
+
+    def fit(self, config, warmup, draws, *changes, chains=1):
+        return self.run("fit", config, "--force", "--quiet", "--threads", str(chains), *self.settings(warmup, draws, chains, changes))
+
+    def chain(self, config, warmup, draws, changes):
+        """Processor seconds of one chain, with what it needs to begin and without what follows sampling."""
+        settings = self.settings(warmup, draws, 1, changes)
+        self.run("fit", "plan", config, "--force", *settings)
+        return self.run("fit", "run", config, "--chain", "1", "--quiet", *settings)[0]
 
     def iteration(self, config, warmup, draws, *changes):
-        """Processor milliseconds of one iteration: what more draws cost, without setup and all that follows sampling."""
-        few = self.fit(config, warmup, draws // 10, *changes)[0]
-        many = self.fit(config, warmup, draws, *changes)[0]
+        """Processor milliseconds of one iteration after warm-up: what more draws cost."""
+        few = self.chain(config, warmup, draws // 10, changes)
+        many = self.chain(config, warmup, draws, changes)
         return 1e3 * (many - few) / (draws - draws // 10)
 
     def least_ess(self):
@@ -115,6 +123,7 @@ def measure(bench, sizes, cells, whole):
         config = bench.regression(n, d, rho)
         for label, changes in (("", []), (", program itself", [PLAIN])):
             cost = bench.iteration(config, 500, 2000, *changes)
+            bench.run("fit", "collect", config, *bench.settings(500, 2000, 1, changes))
             tell(f"step 1{label} n={n} D={d} rho={rho}", bench.least_ess() / 2000 / cost * 1e3, "ESS/s")
     for n in whole:
         cpu, wall, memory = bench.fit(bench.simulate(n), 1000, 1000, chains=4)
