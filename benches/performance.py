@@ -13,6 +13,7 @@ PLOT = ROOT / "docs/performance.svg"
 LOSS = 1.2
 SIZES = [250, 1000, 10_000, 100_000, 1_000_000]
 QUICK_SIZES = [250, 1000, 10_000]
+QUICK_CELLS = [(250, 20, 0), (1000, 100, 0.9)]
 STEP_ONE = [(n, d, rho) for n in (250, 1000) for d in (5, 20, 100) for rho in (0, 0.9)]
 PLAIN = "sampler.standardise=false"
 
@@ -49,15 +50,23 @@ class Bench:
             self.run("simulate", "--design", "general", "--n", str(n), "--predictors", "20", "--intercept", "0", "--mislinked", str(share), "--output", name)
         return f"{name}/config.json"
 
-    def fit(self, config, warmup, draws, *changes, chains=1, output="out"):
-        settings = [f"sampler.chains={chains}", f"sampler.warmup={warmup}", f"sampler.draws={draws}", f"output={self.folder / output}", *changes]
-        settings = [word for setting in settings for word in ("--set", setting)]
-        return self.run("fit", config, "--force", "--quiet", "--threads", str(chains), *settings)
+    def settings(self, warmup, draws, chains, changes):
+        settings = [f"sampler.chains={chains}", f"sampler.warmup={warmup}", f"sampler.draws={draws}", f"output={self.folder / 'out'}", *changes]
+        return [word for setting in settings for word in ("--set", setting)]
+
+    def fit(self, config, warmup, draws, *changes, chains=1):
+        return self.run("fit", config, "--force", "--quiet", "--threads", str(chains), *self.settings(warmup, draws, chains, changes))
+
+    def chain(self, config, warmup, draws, changes):
+        """Processor seconds of one chain, with what it needs to begin and without what follows sampling."""
+        settings = self.settings(warmup, draws, 1, changes)
+        self.run("fit", "plan", config, "--force", *settings)
+        return self.run("fit", "run", config, "--chain", "1", "--quiet", *settings)[0]
 
     def iteration(self, config, warmup, draws, *changes):
-        """Processor milliseconds of one iteration: what more draws cost, without setup and all that follows sampling."""
-        few = self.fit(config, warmup, draws // 10, *changes)[0]
-        many = self.fit(config, warmup, draws, *changes)[0]
+        """Processor milliseconds of one iteration after warm-up: what more draws cost."""
+        few = self.chain(config, warmup, draws // 10, changes)
+        many = self.chain(config, warmup, draws, changes)
         return 1e3 * (many - few) / (draws - draws // 10)
 
     def least_ess(self):
@@ -90,7 +99,7 @@ class Bench:
 
 def draws_for(n):
     """Enough iterations for a second or so of processor time."""
-    return max(40, min(4000, 4_000_000 // n))
+    return max(40, min(4000, 2_000_000 // n))
 
 
 def measure(bench, sizes, cells, whole):
@@ -99,6 +108,8 @@ def measure(bench, sizes, cells, whole):
         figures[name] = (value, unit)
         print(f"{name}: {value:.4g} {unit}", flush=True)
     tell("calibration", calibration(), "ms")
+    tell("cores", os.cpu_count(), "")
+    tell("load when it began", os.getloadavg()[0], "")
     for n in sizes:
         config = bench.simulate(n)
         tell(f"iteration n={n}", bench.iteration(config, 200, draws_for(n)), "ms")
@@ -112,6 +123,7 @@ def measure(bench, sizes, cells, whole):
         config = bench.regression(n, d, rho)
         for label, changes in (("", []), (", program itself", [PLAIN])):
             cost = bench.iteration(config, 500, 2000, *changes)
+            bench.run("fit", "collect", config, *bench.settings(500, 2000, 1, changes))
             tell(f"step 1{label} n={n} D={d} rho={rho}", bench.least_ess() / 2000 / cost * 1e3, "ESS/s")
     for n in whole:
         cpu, wall, memory = bench.fit(bench.simulate(n), 1000, 1000, chains=4)
@@ -128,12 +140,13 @@ def write_csv(figures):
     with open(FIGURES, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["figure", "value", "unit"])
-        writer.writerows([name, f"{value:.6g}", unit] for name, (value, unit) in figures.items())
+        writer.writerows([name, value if isinstance(value, str) else f"{value:.6g}", unit] for name, (value, unit) in figures.items())
 
 
 def read_csv():
     with open(FIGURES) as file:
-        return {row["figure"]: (float(row["value"]), row["unit"]) for row in csv.DictReader(file)}
+        number = lambda row: row["value"] if row["figure"] == "commit" else float(row["value"])
+        return {row["figure"]: (number(row), row["unit"]) for row in csv.DictReader(file)}
 
 
 def compare(committed, figures):
@@ -181,8 +194,8 @@ def page(figures, peers):
     sizes = [n for n in SIZES if f"iteration n={n}" in figures]
     lines = ["# Performance", "",
              "Written by `make bench` (`benches/performance.py`) from docs/performance.csv. Times are processor times, so that other work on the",
-             f"machine disturbs them little. Machine: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()} to drive it; hashing 32 MiB with SHA-256 takes",
-             f"{value('calibration'):.1f} ms on it. `make bench-quick` repeats the short cells and tells of losses above 20 %, as ratios to that hash.", "",
+             f"machine disturbs them little. Commit {value('commit')}; {figures['commit'][1]}, {value('cores'):.0f} cores with a load of {value('load when it began'):.0f} from elsewhere; hashing 32 MiB with",
+             f"SHA-256 takes {value('calibration'):.1f} ms. `make bench-quick` repeats the short cells and tells of losses above 20 %, as ratios to that hash.", "",
              "## One iteration against the number of rows", "",
              "Linear regression, 20 predictors and an intercept, 1 % of the rows mislinked (5 % up to 1000 rows); one chain, default settings, iterations",
              "after warm-up, the files included. *Program itself*: the same with `sampler.standardise` false, so that every gradient is the Stan program's.", "",
@@ -221,6 +234,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="short cells, compared with the committed figures")
     parser.add_argument("--largest", type=int, default=SIZES[-1], help="leave larger files out")
     parser.add_argument("--largest-whole", type=int, default=SIZES[-1], help="leave whole fits of larger files out")
+    parser.add_argument("--short", action="store_true", help="Step 1 in the cells of --quick alone")
+    parser.add_argument("--commit", help="of the binary, where it is not the current one")
     parser.add_argument("--peer", help="a Python with PyStan, for Stan's own sampler")
     parser.add_argument("--page", action="store_true", help="write the page again from the committed figures")
     arguments = parser.parse_args()
@@ -235,13 +250,16 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(arguments.binary).resolve(), folder)
         if arguments.quick:
-            losses = compare(read_csv(), measure(bench, QUICK_SIZES, [(250, 20, 0), (1000, 100, 0.9)], []))
+            losses = compare(read_csv(), measure(bench, QUICK_SIZES, QUICK_CELLS, []))
             sys.exit("\n".join(losses) if losses else 0)
         sizes = [n for n in SIZES if n <= arguments.largest]
-        figures = measure(bench, sizes, STEP_ONE, [n for n in sizes if 10_000 <= n <= arguments.largest_whole])
+        cells = QUICK_CELLS if arguments.short else STEP_ONE
+        figures = measure(bench, sizes, cells, [n for n in sizes if 10_000 <= n <= arguments.largest_whole])
+        commit = arguments.commit or subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        figures["commit"] = (commit, platform.machine())
         write_csv(figures)
         if arguments.peer:
-            files = [str(bench.folder / f"step_one_{n}_{d}_{rho}") for n, d, rho in STEP_ONE]
+            files = [str(bench.folder / f"step_one_{n}_{d}_{rho}") for n, d, rho in cells]
             subprocess.run([arguments.peer, str(ROOT / "benches/peers/step_one.py"), str(peers_file), *files], check=True)
         page(figures, peers())
 

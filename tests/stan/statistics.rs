@@ -7,7 +7,7 @@ use unshuffle::internals::model::{GaussianGivenPi, ThetaGivenPi};
 use unshuffle::internals::sampler::chain::LinkedDensity;
 use unshuffle::links::Permutation;
 
-use crate::common::{Project, compiler};
+use crate::common::{Project, compiler, program};
 
 const NUM_ROWS: usize = 40;
 
@@ -29,23 +29,36 @@ fn prepared(program: Option<&str>, changes: &[(&str, Value)]) -> Prepared {
     if let Some(text) = program {
         project.write("own.stan", text);
         all.push(("model.stan", json!("own.stan")));
-        all.push(("model.family", json!("gaussian")));
+        all.push(("model.family", json!({"name": "gaussian"})));
     }
     all.extend(changes.iter().cloned());
     project.configure(&all);
     prepare(project.config(), &compiler()).unwrap()
 }
 
-/// A regression with these further declarations and statements.
-fn program(data: &str, parameters: &str, scale: &str, statements: &str) -> String {
-    format!(
-        "data {{ int<lower=1> N; int<lower=1> D; matrix[N, D] X; real<lower=0, upper=1> alpha; {data} }}
-         parameters {{ vector[D] beta; {parameters} vector[N] y; }}
-         model {{ {statements} target += alpha * normal_lpdf(y | X * beta, {scale}); }}"
-    )
+/// A hierarchical regression; `variant` 1 to 4 have likelihoods or priors that need more than sufficient statistics.
+const OWN: &str = "
+data { int<lower=1> N; int<lower=1> D; matrix[N, D] X; real<lower=0, upper=1> alpha; int variant; }
+parameters { vector[D] beta; real<lower=0> sigma; real<lower=0> tau; real mu; vector[N] y; }
+model {
+  vector[N] scale = rep_vector(sigma, N);
+  beta ~ student_t(4, mu, tau);
+  tau ~ normal(0, 5);
+  mu ~ normal(0, 1);
+  sigma ~ exponential(1);
+  if (variant == 1) target += -1e-3 * alpha * dot_self(y - X * beta) * beta[1];
+  if (variant == 2) scale = sigma * exp(0.01 * (col(X, 2) - 50));
+  if (variant == 3) sigma ~ exponential(N);
+  if (variant == 4) beta[2] ~ normal(0, 1 + max(col(X, 2)));
+  target += alpha * normal_lpdf(y | X * beta, scale);
 }
+";
 
-const SIGMA: &str = "real<lower=0> sigma;";
+fn own(variant: usize, changes: &[(&str, Value)]) -> Prepared {
+    let mut all = vec![("model.data", json!({ "variant": variant }))];
+    all.extend(changes.iter().cloned());
+    prepared(Some(OWN), &all)
+}
 
 /// The largest differences from the program, relative to its values: of the log density, and of its slope along a line.
 fn differences(prepared: &Prepared) -> [f64; 2] {
@@ -93,24 +106,13 @@ fn differences(prepared: &Prepared) -> [f64; 2] {
 
 #[test]
 fn value_and_gradient_are_those_of_the_program() {
-    let hierarchical = program(
-        "",
-        "real<lower=0> sigma; real<lower=0> tau; real mu;",
-        "sigma",
-        "beta ~ student_t(4, mu, tau); tau ~ normal(0, 5); mu ~ normal(0, 1); sigma ~ exponential(1);",
-    );
-    let informative = program(
-        "",
-        "real<lower=0> sigma2;",
-        "sqrt(sigma2)",
-        "beta ~ normal(1, 0.3); sigma2 ~ inv_gamma(3, 1);",
-    );
     let tempered = [("temperature", json!(0.4))];
+    let informative = program("linear_informative.stan").text;
     for prepared in [
         prepared(None, &[]),
         prepared(None, &tempered),
-        prepared(Some(&hierarchical), &tempered),
         prepared(Some(&informative), &[]),
+        own(0, &tempered),
     ] {
         let [value, slope] = differences(&prepared);
         assert!(value < 1e-9 && slope < 1e-9, "{value} {slope}");
@@ -119,56 +121,15 @@ fn value_and_gradient_are_those_of_the_program() {
 
 #[test]
 fn other_programs_are_evaluated_themselves() {
-    let with = |data, parameters, scale, statements| {
-        prepared(Some(&program(data, parameters, scale, statements)), &[])
-    };
-    let none = |what: &str, prepared: Prepared| assert!(prepared.gaussian.is_none(), "{what}");
-    let prior = "beta ~ normal(0, 9); sigma ~ normal(0, 9);";
-    let plain = with("", SIGMA, "sigma", prior);
-    assert!(plain.gaussian.is_some());
-    let more = |statement: &str| format!("{prior} {statement}");
-    none(
-        "a further term in y",
-        with(
-            "",
-            SIGMA,
-            "sigma",
-            &more("target += -1e-3 * alpha * dot_self(y - X * beta) * beta[1];"),
-        ),
-    );
-    none(
-        "a spread that depends on X",
-        with("", SIGMA, "sigma * exp(0.01 * (col(X, 2) - 50))", prior),
-    );
-    none(
-        "a prior that depends on X",
-        with(
-            "",
-            SIGMA,
-            "sigma",
-            &more("beta[2] ~ normal(0, sd(col(X, 2)));"),
-        ),
-    );
-    none(
-        "a prior that depends on N",
-        with("", SIGMA, "sigma", &more("sigma ~ exponential(N);")),
-    );
-    none(
-        "an error scale with another bound",
-        with("", "real<lower=0.1> sigma;", "sigma", prior),
-    );
-    none(
-        "HMC in theta itself",
-        prepared(None, &[("sampler.standardise", json!(false))]),
-    );
-    none(
-        "row weights",
-        prepared(
-            None,
-            &[
-                ("permutation.update.name", json!("active_set")),
-                ("permutation.feedback", json!("none")),
-            ],
-        ),
-    );
+    assert!(own(0, &[]).gaussian.is_some());
+    for variant in 1..=4 {
+        assert!(own(variant, &[]).gaussian.is_none(), "variant {variant}");
+    }
+    let itself = [("sampler.standardise", json!(false))];
+    assert!(prepared(None, &itself).gaussian.is_none());
+    let weighted = [
+        ("permutation.update.name", json!("active_set")),
+        ("permutation.feedback", json!("none")),
+    ];
+    assert!(prepared(None, &weighted).gaussian.is_none());
 }

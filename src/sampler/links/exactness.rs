@@ -218,6 +218,14 @@ fn active_set_leaves_every_posterior_invariant() {
     }
 }
 
+/// The pairs of another theta, whose proposals are far from those of the target.
+fn other_pairs(seed: usize) -> FamilyLogLik<Family> {
+    let mut pair = random_pairs(Family::Gaussian, N, 0.8, seed as u64);
+    let fitted = pair.fitted().to_vec();
+    pair.update(0.05, |eta| eta.copy_from_slice(&fitted));
+    pair
+}
+
 /// Proposals that are kept from another theta still leave the posterior of this one invariant, but not where the choice of
 /// that theta depends on the links.
 #[test]
@@ -225,23 +233,27 @@ fn kept_proposals_leave_every_posterior_invariant() {
     for (m, prior) in priors().iter().enumerate() {
         let seed = 40 + m as u64;
         let pair = random_pairs(Family::Gaussian, N, 0.8, seed);
-        let other = |number: usize| random_pairs(Family::Gaussian, N, 0.8, number as u64);
         let exact = Enumeration::new(&pair, prior);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut kernel = ActiveSet::new(2.0);
-        kernel.keep_proposals(&other(90), prior.space());
+        kernel.keep_proposals(&other_pairs(90), prior.space());
         let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
             kernel.step(pi, &pair, prior, rng);
         }));
         assert!(z < LIMIT, "{:?}: z = {z}", prior.kind());
-        // So few proposals that a step does not forget where it started.
-        let mut kernel = ActiveSet::new(0.1);
-        let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
-            kernel.keep_proposals(&other(exact.index(pi)), prior.space());
-            kernel.step(pi, &pair, prior, rng);
-        }));
-        assert!(z > LIMIT, "{:?}: not found, z = {z}", prior.kind());
     }
+    let prior = Prior::beta_binomial(N, 1.0, 1.0);
+    let pair = random_pairs(Family::Gaussian, N, 0.8, 43);
+    let exact = Enumeration::new(&pair, &prior);
+    let others: Vec<_> = (0..exact.len()).map(other_pairs).collect();
+    let mut rng = ChaCha8Rng::seed_from_u64(43);
+    // So few proposals that a step does not forget where it started.
+    let mut kernel = ActiveSet::new(0.3);
+    let z = exact.score(&exact.replicate(2 * DRAWS, &mut rng, |pi, rng| {
+        kernel.keep_proposals(&others[exact.index(pi)], prior.space());
+        kernel.step(pi, &pair, &prior, rng);
+    }));
+    assert!(z > LIMIT, "proposals that follow the links: z = {z}");
 }
 
 /// Errors whose scale belongs to the place where a response comes, as of the family `robust`.
