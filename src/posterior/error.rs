@@ -61,6 +61,9 @@ pub enum PosteriorError {
         #[source]
         source: serde_json::Error,
     },
+    /// A checkpoint of another version of the program.
+    #[error("{} was written by another version of unshuffle, which cannot be continued: fit again with --force", path.display())]
+    OtherVersion { path: PathBuf },
     /// A file of a finished fit is gone.
     #[error("{} is gone, without which the fit cannot be judged: fit again", path.display())]
     Lost { path: PathBuf },

@@ -241,6 +241,21 @@ fn a_checkpoint_with_other_random_numbers_is_noticed() {
 }
 
 #[test]
+fn a_checkpoint_of_another_version_is_refused() {
+    let project = project();
+    assert!(kill_after(&project, "output=killed", &[], 1500));
+    let path = project.path("killed/checkpoint_1.json");
+    let mut saved = json(&path).unwrap();
+    saved.as_object_mut().unwrap().remove("format").unwrap();
+    fs::write(&path, saved.to_string()).unwrap();
+    let (_, stderr) = project.run(&arguments("output=killed", &["--resume"]), 2);
+    assert!(
+        stderr.contains("checkpoint_1.json was written by another version of unshuffle"),
+        "{stderr}"
+    );
+}
+
+#[test]
 fn draws_are_added_to_a_finished_fit_as_if_they_had_been_asked_for_at_once() {
     let project = project();
     let few = ["--set", "sampler.draws=99"];

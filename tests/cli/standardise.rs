@@ -107,7 +107,7 @@ fn the_posterior_is_that_of_a_fit_in_theta_itself_with_fewer_gradients() {
     let project = badly_scaled(&[metric("diagonal"), ("sampler.standardise", json!(true))]);
     let standard = fit(&project);
     let saved = fs::read_to_string(project.path("out/draws_1.csv")).unwrap();
-    assert!(saved.contains("# unshuffle_coordinates = "));
+    assert!(saved.contains("# unshuffle_coordinates = orthogonal ("));
     let off = ("sampler.standardise", json!(false));
     let dense = fit(&badly_scaled(&[metric("dense"), off.clone()]));
     let diagonal = fit(&badly_scaled(&[metric("diagonal"), off]));

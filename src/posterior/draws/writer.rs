@@ -201,6 +201,6 @@ impl DrawSink for ChainWriter {
     fn checkpoint(&mut self, state: ChainState) -> io::Result<()> {
         self.sync()?;
         let seconds = self.checkpoints.seconds();
-        Checkpoint { seconds, state }.write(&self.folder)
+        Checkpoint::new(seconds, state).write(&self.folder)
     }
 }
