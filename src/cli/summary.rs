@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::json;
 use super::terminal::{check_finished, print_comparison, print_rows, print_summary, width};
 use crate::posterior::draws::read_output;
-use crate::posterior::{Posterior, summary};
+use crate::posterior::{Posterior, PosteriorError, summary};
 use crate::report;
 use crate::text::full_sentence;
 
@@ -35,6 +35,7 @@ pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
             }
             Ok(())
         }
+        Err(PosteriorError::Compare(error)) => Err(error.into()),
         // The table needs fewer files.
         Err(error) if args.strict => Err(Failure::user(full_sentence(&error))),
         Err(error) => {

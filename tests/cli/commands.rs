@@ -10,7 +10,7 @@ fn fit_writes_its_files_and_summary_and_diagnose_read_them() {
     let project = Project::new(&[("sampler.draws", json!(1000))]);
     let (stdout, stderr) = project.run(&["fit", "config.json"], 0);
     assert!(
-        stdout.contains("beta.2") && stdout.contains("R_hat"),
+        stdout.contains("\nx  ") && stdout.contains("R_hat"),
         "{stdout}"
     );
     assert!(stdout.contains("No problems found"), "{stdout}");

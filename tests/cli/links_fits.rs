@@ -254,7 +254,7 @@ fn an_edited_program_is_refused_when_it_leaves_the_family_behind() {
 /// The priors of `switched.stan` have units: its log prior is -1e12 where responses are 10^4 times as large, and residuals
 /// lose digits where the responses are far from zero. Neither is a disagreement, and neither hides one.
 #[test]
-fn a_right_program_is_accepted_at_any_scale_and_a_wrong_one_refused_while_doubles_can_tell() {
+fn a_right_program_is_never_accused_and_one_that_doubles_cannot_check_is_refused() {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stan/switched.stan");
     let check = |mistake: usize, scale: f64, shift: f64, code: i32| {
         let project = Project::new(&[
@@ -280,9 +280,13 @@ fn a_right_program_is_accepted_at_any_scale_and_a_wrong_one_refused_while_double
             assert!(is_told, "{mistake} {scale} {shift}: {message}");
         }
     }
-    // Here the log prior is -1e20 and below: no double could tell a likelihood beside it, so mistakes would pass.
+    // Here the log prior is -1e20 and below: no double could tell a likelihood beside it, right or wrong.
     for (scale, shift) in [(1e7, 0.0), (1e60, 0.0), (1.0, 1e11), (1e7, -1e12)] {
-        check(0, scale, shift, 0);
+        for mistake in [0, 1] {
+            let message = check(mistake, scale, shift, 2);
+            let is_told = message.contains("cannot be checked") && message.contains("rescale");
+            assert!(is_told, "{mistake} {scale} {shift}: {message}");
+        }
     }
 }
 

@@ -55,7 +55,7 @@ fn a_report_is_made_again_from_the_saved_files_alone() {
     let verdict = stdout
         .find("of the 20 rows")
         .or(stdout.find("among the 20 rows"));
-    let bars = stdout.find("Coefficients (├─●─┤ 90 % interval, × as linked (least squares)");
+    let bars = stdout.find("Recommended coefficients (├─●─┤ 90 % interval, × as linked,");
     let table = stdout.find("StdDev");
     assert!(
         verdict < bars && bars < table && table.is_some(),

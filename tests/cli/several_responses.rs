@@ -166,6 +166,6 @@ fn a_second_response_finds_more_wrong_links() {
         rows.lines()
             .next()
             .unwrap()
-            .ends_with(",response,fitted,fitted_best")
+            .ends_with(",response,fitted,fitted_best,best_link_id")
     );
 }
