@@ -175,9 +175,7 @@ impl ResultArgs {
             print(posterior, truth);
         }
         if self.quiet || json::is_on() {
-            let findings = posterior.all_findings().into_iter();
-            let in_her_names = findings.map(|f| f.renamed(|name| posterior.name_of(name)));
-            warn_of_problems(&in_her_names.collect::<Vec<_>>());
+            warn_of_problems(&named_findings(posterior));
         }
         let output = tidy(posterior.folder.path());
         json::result("folder", absolute(posterior.folder.path()));
@@ -241,10 +239,17 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// What is wrong with the fit, in the names that the user knows.
+fn named_findings(posterior: &Posterior) -> Vec<Finding> {
+    let findings = posterior.all_findings().into_iter();
+    let named = findings.map(|finding| finding.renamed(|name| posterior.name_of(name)));
+    named.collect()
+}
+
 fn print(posterior: &Posterior, truth: Option<&Truth>) {
     print_summary(posterior);
     say!("");
-    print_findings(&posterior.all_findings());
+    print_findings(&named_findings(posterior));
     say!("");
     if let Some(all) = posterior.estimates_and(truth) {
         print_comparison(&all);

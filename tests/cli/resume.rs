@@ -1,6 +1,7 @@
 //! Fits that are killed and resumed, two fits into one folder, and refits that fail: nothing is lost, and nothing is silent.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -54,14 +55,22 @@ fn arguments<'a>(output: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn start(project: &Project, output: &str, more: &[&str]) -> Child {
-    Command::new(binary())
+    let mut command = Command::new(binary());
+    command
         .args(arguments(output, more))
         .current_dir(project.path(""))
         .env_remove("BRIDGESTAN")
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+        .stderr(Stdio::null());
+    // Tests that were started by nohup would hand on that SIGHUP is ignored.
+    // SAFETY: sets the disposition of one signal to the default, which runs no code.
+    unsafe {
+        command.pre_exec(|| {
+            libc::signal(libc::SIGHUP, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    command.spawn().unwrap()
 }
 
 /// Waits until `is_so`; the limit only keeps a broken program from hanging the tests.
