@@ -173,9 +173,18 @@ fn ctrl_c_ends_with_130_and_leaves_valid_files() {
     let (code, stderr) = running.interrupt();
     assert_eq!(code, Some(130), "{stderr}");
     assert!(stderr.contains("draws so far are in"), "{stderr}");
+    // A chain that lags far behind, as on a busy machine, is kept for --resume alone.
+    let mut num_whole = 0;
     for chain in [1, 2] {
-        assert_valid_and_ended_early(&project.path(&format!("out/draws_{chain}.csv")));
+        let path = project.path(&format!("out/draws_{chain}.csv"));
+        let surplus = project.path(&format!("out/surplus_draws_{chain}.csv"));
+        assert!(path.exists() || surplus.exists(), "chain {chain} is lost");
+        if path.exists() {
+            assert_valid_and_ended_early(&path);
+            num_whole += 1;
+        }
     }
+    assert!(num_whole > 0);
     let (summary, _) = project.run(&["summary", "out"], 0);
     assert!(summary.contains("\nx  "), "{summary}");
     let diagnostics = fs::read_to_string(project.path("out/diagnostics.json")).unwrap();
