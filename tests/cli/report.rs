@@ -56,7 +56,7 @@ fn a_report_is_made_again_from_the_saved_files_alone() {
         .find("of the 20 rows")
         .or(stdout.find("among the 20 rows"));
     let bars = stdout.find("Recommended coefficients (├─●─┤ 90 % interval, × as linked,");
-    let table = stdout.find("StdDev");
+    let table = stdout.find("ESS_bulk");
     assert!(
         verdict < bars && bars < table && table.is_some(),
         "{stdout}"
