@@ -15,8 +15,8 @@ use rand::Rng;
 /// Proposals for each row that is expected to be mislinked. Measured at n = 250 and 20 000, ESS per
 /// second is flat from 20 to 80; at 40 a step costs about as much as a few gradients.
 const DEFAULT_EFFORT: f64 = 40.0;
-/// The same beside joint moves of the links and theta, which carry d and the pairs far already. Measured on seven real files
-/// with 10 to 40 % of the links wrong: ESS per second of the slowest quantity is flat from 4 to 10.
+/// The same beside joint moves of the links and theta, which carry d and the pairs far already. A choice between 4 and 10,
+/// each tried once on seven real files on a busy machine; 8 itself was not measured.
 const EFFORT_BESIDE_COLLAPSED: f64 = 8.0;
 /// Rows added to the expected number of mislinked ones, so that clean data are searched as well.
 const SPARE_ROWS: f64 = 10.0;

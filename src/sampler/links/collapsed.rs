@@ -24,10 +24,10 @@ use super::update::UpdateInfo;
 const PROPOSALS_PER_VARIANCE: f64 = 6.0;
 /// Proposals for each moved row: where most rows are moved, beta depends on how they are paired.
 const PROPOSALS_PER_MOVED: f64 = 16.0;
-/// The fewest proposals of one step, for each row and in all.
+/// The fewest proposals of one step, for each row and in all; not measured.
 const MIN_PER_ROW: f64 = 30.0;
 const MIN_PROPOSALS: f64 = 3_000.0;
-/// The most proposals of one step: 3 ms or so.
+/// The most proposals of one step.
 const MAX_PROPOSALS: f64 = 30_000.0;
 /// Residual sums of squares below this share of the total sum of squares count as this share: beyond it there is only
 /// rounding.
