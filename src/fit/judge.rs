@@ -100,6 +100,7 @@ impl Prepared {
                 weight: 0.0,
                 checks: Vec::new(),
                 sentence: String::new(),
+                rates: None,
             },
             coefficients,
         }

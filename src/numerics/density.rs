@@ -1,4 +1,4 @@
-//! A smooth density of draws, for pictures.
+//! Kernel density estimates.
 
 use super::stats::{quantile_of_sorted, sd, sorted};
 
@@ -9,27 +9,59 @@ const MOST_DRAWS: usize = 4000;
 /// have no spread.
 pub fn density(draws: &[f64], grid: &[f64]) -> Option<Vec<f64>> {
     let sorted = sorted(draws)?;
-    let quartile = |probability| quantile_of_sorted(&sorted, probability);
-    let spread = sd(draws)?;
+    let spread = spread(&sorted)?;
+    let every = sorted.len().div_ceil(MOST_DRAWS);
+    let kernel = Kernel::new(sorted.into_iter().step_by(every).collect(), spread);
+    let scale = kernel.height() / kernel.sorted.len() as f64;
+    Some(grid.iter().map(|x| scale * kernel.sum(*x)).collect())
+}
+
+/// The same density at each of the values, estimated from the other ones; None where they have no spread.
+pub fn density_without_own(values: &[f64]) -> Option<Vec<f64>> {
+    let sorted = sorted(values)?;
+    let spread = spread(&sorted)?;
+    let kernel = Kernel::new(sorted, spread);
+    let scale = kernel.height() / (values.len() - 1) as f64;
+    let others = |x: f64| (kernel.sum(x) - 1.0).max(0.0);
+    Some(values.iter().map(|x| scale * others(*x)).collect())
+}
+
+/// The standard deviation, or that of a normal law with the same quartiles where it is smaller; None without any.
+fn spread(sorted: &[f64]) -> Option<f64> {
+    let quartile = |probability| quantile_of_sorted(sorted, probability);
+    let spread = sd(sorted)?;
     let iqr = (quartile(0.75)? - quartile(0.25)?) / 1.34;
     let spread = if iqr > 0.0 { spread.min(iqr) } else { spread };
-    if spread <= 0.0 {
-        return None;
+    (spread > 0.0).then_some(spread)
+}
+
+struct Kernel {
+    sorted: Vec<f64>,
+    bandwidth: f64,
+}
+
+impl Kernel {
+    fn new(sorted: Vec<f64>, spread: f64) -> Kernel {
+        Kernel {
+            bandwidth: 0.9 * spread * (sorted.len() as f64).powf(-0.2),
+            sorted,
+        }
     }
-    let every = sorted.len().div_ceil(MOST_DRAWS);
-    let used: Vec<f64> = sorted.iter().copied().step_by(every).collect();
-    let bandwidth = 0.9 * spread * (used.len() as f64).powf(-0.2);
-    let scale = 1.0 / (used.len() as f64 * bandwidth * (2.0 * std::f64::consts::PI).sqrt());
-    let kernel = |z: f64| (-0.5 * z * z).exp();
-    let at = |x: f64| {
-        // Sorted draws: only those within five bandwidths matter.
-        let from = used.partition_point(|draw| *draw < x - 5.0 * bandwidth);
-        let near = used[from..]
-            .iter()
-            .take_while(|draw| **draw <= x + 5.0 * bandwidth);
-        scale * near.map(|draw| kernel((x - draw) / bandwidth)).sum::<f64>()
-    };
-    Some(grid.iter().map(|x| at(*x)).collect())
+
+    /// Of the density of one kernel.
+    fn height(&self) -> f64 {
+        1.0 / (self.bandwidth * (2.0 * std::f64::consts::PI).sqrt())
+    }
+
+    /// Over all values, in units of the height. Values are sorted: only those within five bandwidths matter.
+    fn sum(&self, x: f64) -> f64 {
+        let reach = 5.0 * self.bandwidth;
+        let from = self.sorted.partition_point(|value| *value < x - reach);
+        let near = self.sorted[from..].iter();
+        near.take_while(|value| **value <= x + reach)
+            .map(|value| (-0.5 * ((x - value) / self.bandwidth).powi(2)).exp())
+            .sum()
+    }
 }
 
 /// `count` equally spaced points from `low` to `high`.
@@ -64,6 +96,16 @@ mod tests {
             .collect();
         let middle = density(&draws, &[0.5]).unwrap()[0];
         assert!((middle - 1.0).abs() < 1e-3, "{middle}");
+    }
+
+    #[test]
+    fn an_outlier_is_unlikely_among_the_others() {
+        let mut values: Vec<f64> = (0..99).map(f64::from).collect();
+        values.push(1e4);
+        let with_own = density(&values, &values).unwrap();
+        let of_others = density_without_own(&values).unwrap();
+        assert!(with_own[99] > 1e-4 && of_others[99] == 0.0);
+        assert!((of_others[50] / with_own[50] - 1.0).abs() < 0.05);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(crate) mod stats;
 pub(crate) mod upper;
 
 pub(crate) use cholesky::invert;
-pub use density::{density, grid};
+pub use density::{density, density_without_own, grid};
 pub(crate) use dot::dot;
 pub use gamma::log_gamma;
 pub(crate) use qr::Qr;

@@ -19,6 +19,23 @@ pub struct Trust {
     /// What contradicts the model, the first of them where there are several, or why the joint posterior is recommended all
     /// the same; empty where nothing does.
     pub sentence: String,
+    /// The rates of wrong links that the recommended coefficients rest on; None where every link was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rates: Option<Rates>,
+}
+
+/// Rates of wrong links, among the rows that can move, by several accounts of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// Of the joint posterior: the mean share of moved rows.
+    pub joint: f64,
+    /// Of the rival explanation, whose errors may have tails, skewness and a changing spread; None where there is no rival.
+    pub rival: Option<f64>,
+    /// By how much the model with wrong links explains the file better than any explanation without: a difference of log
+    /// likelihoods, each less its number of parameters. None where there is no rival.
+    pub evidence: Option<f64>,
+    /// At which the fallback corrects the coefficients, where the checks fail and no audit knows the rate.
+    pub believed: f64,
 }
 
 impl Trust {
@@ -106,6 +123,7 @@ mod tests {
             weight: 1.0,
             checks: Vec::new(),
             sentence: "Errors are no normal ones.".into(),
+            rates: None,
         };
         assert_eq!(trust.finding(), None);
         trust.trusted = false;

@@ -87,6 +87,7 @@ fn judged(checks: Vec<Check>, source: Method) -> Posterior {
         source,
         weight: f64::from(u8::from(first.is_none())),
         sentence: first.map_or(String::new(), |check| check.sentence.clone()),
+        rates: None,
         checks,
     });
     let coefficient = |name: &str, method, estimate: f64| Coefficient {

@@ -174,6 +174,7 @@ mod tests {
                 check(Aspect::Tails, None),
             ],
             sentence: "more than is kept".into(),
+            rates: None,
         };
         let kept = serde_json::to_value(TrustRecord::of(&trust)).unwrap();
         let expected = json!({"source": "as_linked", "weight": 0.25, "checks": [

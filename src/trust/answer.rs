@@ -16,8 +16,10 @@ const Z_90: f64 = 1.644_853_626_951_472_7;
 const LARGEST_RATE: f64 = 0.5;
 /// A rate above this quantile of both its prior and its posterior is excluded.
 pub(super) const HIGH_POINT: f64 = 0.99;
-/// Evidence against wrong links of this size doubles the rate that is put down to misfit.
-const EVIDENCE_THAT_DOUBLES_DOUBT: f64 = 20.0;
+/// The rate that is half put down to misfit, over the mean of the prior given that some link is wrong.
+const SHARE_IN_DOUBT: f64 = 0.3;
+/// Evidence against wrong links of this size doubles that rate.
+const EVIDENCE_THAT_DOUBLES_DOUBT: f64 = 10.0;
 /// A smaller weight of the joint posterior is none: the two answers are too far apart to lie between them.
 const LEAST_WEIGHT: f64 = 0.6;
 /// Of the default prior of the rate, for priors that have no rate.
@@ -202,23 +204,27 @@ impl Ingredients<'_> {
         }
     }
 
-    /// The rate found counts as far as a law with tails and a changing spread finds it too, in so far as it exceeds what the
-    /// prior expects, and the less the better that law explains the file without wrong links; nothing where most links would
-    /// be wrong.
-    fn believed_rate(&self) -> f64 {
+    /// The rate found counts as far as a law with tails, skewness and a changing spread finds it too, in so far as it is larger
+    /// than what misfit leads to, and the less the better that law explains the file without wrong links. A rate by which
+    /// most links would be wrong does not count.
+    pub fn believed_rate(&self) -> f64 {
         let (joint, _) = self.rate;
         let (rival, evidence) = match self.rival {
             Some(rival) => (rival.rate, rival.evidence),
             None => (joint, 0.0),
         };
         let expected = self.expected_rate();
-        if joint.max(rival) > super::MOST_WRONG {
-            return expected.mean.min(LARGEST_RATE);
-        }
-        let found = (joint * rival).sqrt();
-        let doubt =
-            expected.mean_of_some * (1.0 + (-evidence).max(0.0) / EVIDENCE_THAT_DOUBLES_DOUBT);
-        (found * found / (found + doubt).max(f64::MIN_POSITIVE)).min(LARGEST_RATE)
+        let is_plausible = |rate: f64| rate <= super::MOST_WRONG;
+        let found = match (is_plausible(joint), is_plausible(rival)) {
+            (true, true) => (joint * rival).sqrt(),
+            (true, false) => joint,
+            (false, true) => rival,
+            (false, false) => return expected.mean.min(LARGEST_RATE),
+        };
+        let against = (-evidence).max(0.0) / EVIDENCE_THAT_DOUBLES_DOUBT;
+        let doubt = SHARE_IN_DOUBT * expected.mean_of_some * (1.0 + against);
+        let share = found * found / (found * found + doubt * doubt).max(f64::MIN_POSITIVE);
+        (share * found).min(LARGEST_RATE)
     }
 
     /// At the rate that is believed, with an interval from no wrong link to the largest rate that cannot be excluded. The
@@ -369,9 +375,9 @@ mod tests {
         let prior = json!({"name": "beta_binomial"});
         let (slope, method, _) = recommend(prior, (0.2, 0.3), true);
         assert_eq!(method, Method::KnownRate);
-        // 0.04 / 0.3 = 0.13 of the links are believed to be wrong.
+        // 0.2 * 0.04 / 0.0409 = 0.196 of the links are believed to be wrong.
         assert!(
-            (slope.estimate * (1.0 - 0.13) - 2.0).abs() < 0.1,
+            (slope.estimate * (1.0 - 0.196) - 2.0).abs() < 0.1,
             "{slope:?}"
         );
         assert!(slope.q5 < 2.0 && slope.q95 > 2.0 / 0.7, "{slope:?}");
@@ -399,12 +405,14 @@ mod tests {
             };
             ingredients.believed_rate()
         };
-        assert!((believed(0.2, 5.0) - 0.04 / 0.3).abs() < 1e-3);
-        // Evidence of -20 doubles the 0.1 that are put down to misfit.
-        assert!((believed(0.2, -20.0) - 0.04 / 0.4).abs() < 1e-3);
-        assert!((believed(0.05, 5.0) - 0.01 / 0.2).abs() < 1e-3);
+        assert!((believed(0.2, 5.0) - 0.2 * 0.04 / 0.0409).abs() < 1e-3);
+        // Evidence of -10 doubles the 0.03 that are put down to misfit.
+        assert!((believed(0.2, -10.0) - 0.2 * 0.04 / 0.0436).abs() < 1e-3);
+        assert!(believed(0.2, -100.0) < 0.06);
+        assert!((believed(0.05, 5.0) - 0.1 * 0.01 / 0.0109).abs() < 1e-3);
         assert_eq!(believed(0.0, 5.0), 0.0);
-        assert!((believed(0.7, 5.0) - 0.05).abs() < 1e-3);
+        // By the rival most links would be wrong, so it says nothing.
+        assert!((believed(0.7, 5.0) - believed(0.2, 5.0)).abs() < 1e-9);
     }
 
     #[test]

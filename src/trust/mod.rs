@@ -4,13 +4,14 @@ mod answer;
 mod check;
 mod checks;
 mod effect;
+mod error_law;
 mod frame;
 mod replicate;
 mod rival;
 
 use ndarray::Array2;
 
-pub use crate::posterior::{Aspect, Check, Coefficient, Method, Trust};
+pub use crate::posterior::{Aspect, Check, Coefficient, Method, Rates, Trust};
 
 use crate::baseline::KnownRate;
 use crate::config::{Config, Family, ResponseKind};
@@ -172,6 +173,12 @@ impl FitToJudge<'_> {
                 weight,
                 checks,
                 sentence,
+                rates: Some(Rates {
+                    joint: ingredients.rate.0,
+                    rival: rival.map(|rival| rival.rate),
+                    evidence: rival.map(|rival| rival.evidence),
+                    believed: ingredients.believed_rate(),
+                }),
             },
             coefficients,
         }
@@ -196,10 +203,10 @@ impl FitToJudge<'_> {
             let sentence = match passed {
                 true if is_small => "So few links look wrong that nothing rests on them.",
                 true => {
-                    "Wrong links explain the responses better than tails, a changing spread or a curve would."
+                    "Wrong links explain the responses better than tails, skewness, a changing spread or a curve would."
                 }
                 false => {
-                    "Heavy tails, a changing spread or a curve would explain the responses as well as wrong links do, so the file cannot tell whether links are wrong."
+                    "Heavy tails, skewness, a changing spread or a curve would explain the responses as well as wrong links do, so the file cannot tell whether links are wrong."
                 }
             };
             facts.push(Check::of_fact(Aspect::Evidence, passed, sentence.into()));

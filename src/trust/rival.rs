@@ -1,14 +1,15 @@
-//! What else would explain the responses: heavy tails, a spread that depends on the predictors, a curve.
+//! What else would explain the responses: heavy tails, skewness, a spread that depends on the predictors, a curve.
 //!
-//! Two questions to a regression with Student t errors whose log spread is linear in the predictors, by penalised maximum
-//! likelihood (EM with Fisher scoring for the spread). First, does it explain the file without any wrong link, as well as
+//! Two questions to a regression with skewed Student t errors whose log spread is linear in the predictors, by penalised
+//! maximum likelihood (EM with Fisher scoring for the spread). First, does it explain the file without any wrong link, as well as
 //! normal errors do with wrong links? Then nothing in the file speaks for wrong links. Second, which rate of wrong links
 //! does it find itself? What the simpler law takes for wrong links beyond that is misfit.
 
 use std::f64::consts::PI;
 
+use super::error_law::ErrorLaw;
 use super::frame::{Frame, mean, variance};
-use crate::numerics::{beta_cdf, density, dot, invert, log_gamma};
+use crate::numerics::{beta_cdf, density_without_own, dot, invert};
 use crate::sampler::links::RatePrior;
 
 /// Rates at which the likelihood is maximised.
@@ -17,10 +18,6 @@ const RATES: [f64; 22] = [
     0.4, 0.45, 0.5, 0.55, 0.6, 0.65,
 ];
 const LARGEST_RATE: f64 = 0.675;
-/// Degrees of freedom that are tried.
-const DEGREES: [f64; 12] = [
-    1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 20.0, 40.0, 100.0, 500.0,
-];
 /// Prior standard deviation of the log spread's slope along a standardised predictor.
 const SPREAD_SLOPE: f64 = 0.5;
 /// In units of the responses' standard deviation: responses that pile up at one value would let the spread collapse.
@@ -33,7 +30,7 @@ const CONVERGED: f64 = 1e-4;
 enum Shape {
     /// Normal with one spread.
     Normal,
-    /// Student t with a log spread that is linear in the predictors.
+    /// Skewed Student t with a log spread that is linear in the predictors.
     Robust,
 }
 
@@ -43,7 +40,7 @@ pub(super) struct Rival {
     /// Log likelihood of the model with wrong links, less that of the best explanation without any, each less its
     /// number of parameters (half of Akaike's criterion).
     pub evidence: f64,
-    /// The posterior mean of the rate where errors may have tails and a spread that depends on the predictors.
+    /// The posterior mean of the rate where errors may have tails, skewness and a spread that depends on the predictors.
     pub rate: f64,
 }
 
@@ -64,9 +61,9 @@ impl Rival {
         let log_likelihoods = simple.iter().map(Fit::log_likelihood);
         let with_links = log_likelihoods.fold(f64::MIN, f64::max);
         // The same law with every link kept has no rate; beyond that the rival has a curve, and where the law is normal
-        // the slopes of the spread and the degrees of freedom.
+        // the slopes of the spread, the degrees of freedom and the skewness.
         let num_more = 1 + if is_normal {
-            file.predictors.len() + 1
+            file.predictors.len() + 2
         } else {
             0
         };
@@ -84,7 +81,8 @@ struct File {
     response: Vec<f64>,
     /// Without the constant, of mean 0 and variance 1.
     predictors: Vec<Vec<f64>>,
-    /// Log densities of the responses of wrong rows: normal, and by a kernel estimate.
+    /// Log densities of the responses of wrong rows: normal, and by a kernel estimate from the other rows. With its own row an
+    /// outlier would look likely among wrong rows.
     normal_marginal: Vec<f64>,
     smooth_marginal: Vec<f64>,
 }
@@ -95,8 +93,7 @@ struct Fit {
     coefficients: Vec<f64>,
     /// Of the log spread; the first is its level.
     spread: Vec<f64>,
-    /// Infinite for normal errors.
-    degrees: f64,
+    law: ErrorLaw,
     objective: f64,
 }
 
@@ -117,7 +114,7 @@ impl File {
         let predictors = frame.basis.iter();
         let predictors = predictors.map(|column| column.iter().map(|v| v * length).collect());
         let normal = |y: &f64| -0.5 * (y * y + (2.0 * PI).ln());
-        let smooth = density(&response, &response)?;
+        let smooth = density_without_own(&response)?;
         Some(File {
             predictors: predictors.collect(),
             normal_marginal: response.iter().map(normal).collect(),
@@ -215,7 +212,11 @@ impl Regression<'_> {
         Some(Fit {
             coefficients,
             spread,
-            degrees: if is_robust { 8.0 } else { f64::INFINITY },
+            law: if is_robust {
+                ErrorLaw::FIRST
+            } else {
+                ErrorLaw::NORMAL
+            },
             objective: f64::MIN,
         })
     }
@@ -247,14 +248,15 @@ impl Regression<'_> {
             if risen < CONVERGED {
                 break;
             }
-            let pull: Vec<f64> = z.iter().map(|z| pull(*z, fit.degrees)).collect();
+            let pull = fit.law.pull();
+            let pull: Vec<f64> = z.iter().map(|z| pull(*z)).collect();
             let weights: Vec<f64> = (0..num_rows)
                 .map(|i| stays[i] * pull[i] * (-2.0 * log_spread[i]).exp())
                 .collect();
             fit.coefficients = self.weighted(&weights)?;
             self.spread_step(&mut fit, &spread_columns, &stays, &pull, &z)?;
             if self.shape == Shape::Robust {
-                fit.degrees = best_degrees(&stays, &z);
+                fit.law = fit.law.improved(&stays, &z);
             }
         }
         Some(fit)
@@ -262,10 +264,10 @@ impl Regression<'_> {
 
     /// The penalised log likelihood, and P(stays) of each row.
     fn expect(&self, fit: &Fit, z: &[f64], log_spread: &[f64], rate: f64) -> (f64, Vec<f64>) {
-        let constant = log_constant(fit.degrees);
+        let log_density = fit.law.log_density();
         let mut objective = penalty(fit);
         let stays = (0..z.len()).map(|i| {
-            let own = constant + log_kernel(z[i], fit.degrees) - log_spread[i];
+            let own = log_density(z[i]) - log_spread[i];
             if rate <= 0.0 {
                 objective += own;
                 return 1.0;
@@ -298,10 +300,7 @@ impl Regression<'_> {
             let square = score.iter().sum::<f64>() / total + 1.0;
             fit.spread[0] += 0.5 * square.max(1e-12).ln();
         } else {
-            let information = match fit.degrees.is_finite() {
-                true => 2.0 * fit.degrees / (fit.degrees + 3.0),
-                false => 2.0,
-            };
+            let information = fit.law.information();
             let weights: Vec<f64> = stays.iter().map(|s| s * information).collect();
             let precision = SPREAD_SLOPE.powi(-2);
             let slopes = &fit.spread[1..];
@@ -378,58 +377,13 @@ fn solve(
     Some(rows.map(|row| dot(row, &right)).collect())
 }
 
-/// Of a standardised residual in the mean: 1 for normal errors.
-fn pull(z: f64, degrees: f64) -> f64 {
-    match degrees.is_finite() {
-        true => (degrees + 1.0) / (degrees + z * z),
-        false => 1.0,
-    }
-}
-
-/// The Student t log density at z is this constant and [`log_kernel`].
-fn log_constant(degrees: f64) -> f64 {
-    match degrees.is_finite() {
-        true => {
-            log_gamma(0.5 * (degrees + 1.0)) - log_gamma(0.5 * degrees) - 0.5 * (degrees * PI).ln()
-        }
-        false => -0.5 * (2.0 * PI).ln(),
-    }
-}
-
-fn log_kernel(z: f64, degrees: f64) -> f64 {
-    match degrees.is_finite() {
-        true => -0.5 * (degrees + 1.0) * (z * z / degrees).ln_1p(),
-        false => -0.5 * z * z,
-    }
-}
-
-/// Log prior of the spread's slopes and, Gamma(2, 0.1), of the degrees of freedom.
+/// Log prior of the spread's slopes and of the error law.
 fn penalty(fit: &Fit) -> f64 {
     let slopes: f64 = fit.spread[1..]
         .iter()
         .map(|s| (s / SPREAD_SLOPE).powi(2))
         .sum();
-    -0.5 * slopes + log_prior_degrees(fit.degrees)
-}
-
-fn log_prior_degrees(degrees: f64) -> f64 {
-    match degrees.is_finite() {
-        true => degrees.ln() - 0.1 * degrees,
-        false => 0.0,
-    }
-}
-
-fn best_degrees(stays: &[f64], z: &[f64]) -> f64 {
-    let total: f64 = stays.iter().sum();
-    let value = |degrees: f64| {
-        let kernels = stays
-            .iter()
-            .zip(z)
-            .map(|(s, z)| s * log_kernel(*z, degrees));
-        kernels.sum::<f64>() + total * log_constant(degrees) + log_prior_degrees(degrees)
-    };
-    let better = |a: &f64, b: &f64| value(*a).total_cmp(&value(*b));
-    DEGREES.into_iter().max_by(better).expect("some degrees")
+    -0.5 * slopes + fit.law.log_prior()
 }
 
 /// The posterior mean of the rate, from the maxima at each.
@@ -506,6 +460,13 @@ mod tests {
         let growing = rival(0, |x, rng| (0.7 * x).exp() * normal(x, rng));
         assert!(growing.evidence < -10.0, "{}", growing.evidence);
         assert!(growing.rate < 0.03, "{}", growing.rate);
+    }
+
+    #[test]
+    fn skewed_errors_are_no_wrong_links() {
+        let skewed = rival(0, |_, rng| 0.8 * rng.sample::<f64, _>(rand_distr::Exp1));
+        assert!(skewed.evidence < -10.0, "{}", skewed.evidence);
+        assert!(skewed.rate < 0.05, "{}", skewed.rate);
     }
 
     #[test]
