@@ -23,7 +23,7 @@ const DEGREES: [f64; 12] = [
 ];
 /// Prior standard deviation of the log spread's slope along a standardised predictor.
 const SPREAD_SLOPE: f64 = 0.5;
-/// In units of the responses' standard deviation: responses that pile up at one value would let the spread collapse.
+/// The least log spread, in units of the responses' standard deviation: responses that pile up at one value would let it collapse.
 const LEAST_LOG_SPREAD: f64 = -3.9;
 const MOST_ITERATIONS: usize = 100;
 const CONVERGED: f64 = 1e-4;
@@ -93,7 +93,7 @@ struct File {
 #[derive(Clone)]
 struct Fit {
     coefficients: Vec<f64>,
-    /// Of the log spread; the first is its level.
+    /// The coefficients of the log spread; the first is its level.
     spread: Vec<f64>,
     /// Infinite for normal errors.
     degrees: f64,
@@ -378,7 +378,7 @@ fn solve(
     Some(rows.map(|row| dot(row, &right)).collect())
 }
 
-/// Of a standardised residual in the mean: 1 for normal errors.
+/// The weight of a standardised residual in the mean: 1 for normal errors.
 fn pull(z: f64, degrees: f64) -> f64 {
     match degrees.is_finite() {
         true => (degrees + 1.0) / (degrees + z * z),
