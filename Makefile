@@ -5,6 +5,9 @@
 VENV := target/python
 PYARROW := target/parquet_python
 BROWSER := target/browser
+MATURIN := target/maturin
+PACKAGE := target/package_python
+ARVIZ := target/arviz_python
 
 # `make test FEATURES=parquet` also tests `unshuffle export --parquet`, whose files pyarrow reads.
 FEATURES ?=
@@ -25,7 +28,7 @@ program: setup
 	$(CARGO_TEST) --no-run
 
 # The Python of all tests.
-environments: $(VENV)/ok $(PYARROW)/ok $(BROWSER)/ok
+environments: $(VENV)/ok $(PYARROW)/ok $(BROWSER)/ok $(MATURIN)/ok $(PACKAGE)/ok $(ARVIZ)/ok
 
 setup:
 	@scripts/setup
@@ -90,39 +93,49 @@ $(PYARROW)/ok: scripts/parquet_requirements.txt
 	touch $@
 
 # The Python package with the program and the compiled models inside, in target/wheels. The program looks for the models in
-# ../share/unshuffle/bundle, which is where the folder `data` of a wheel is installed.
-MATURIN := target/maturin
+# ../share/unshuffle/bundle, which is where the folder `data` of a wheel is installed. `QUICK=yes` packs the program of the
+# tests instead of an optimised one, which takes minutes to build.
+QUICK ?=
+PACKED := $(if $(QUICK),$(PROGRAM),target/release/unshuffle)
 WHEELS := target/wheels
 WHEEL_DATA := target/wheel_data
 BUNDLE := $(WHEEL_DATA)/data/share/unshuffle/bundle
 
-wheel: setup $(MATURIN)/ok
-	cargo build --release -p unshuffle
+wheel: $(if $(QUICK),program,setup) $(MATURIN)/ok
+	$(if $(QUICK),,cargo build --release -p unshuffle)
 	rm -rf $(WHEELS) $(WHEEL_DATA)
 	mkdir -p $(WHEEL_DATA)
-	target/release/unshuffle cache pack $(WHEEL_DATA)/models.tar.gz --shipped
-	UNSHUFFLE_CACHE=$(CURDIR)/$(BUNDLE) target/release/unshuffle cache unpack $(WHEEL_DATA)/models.tar.gz
+	$(PACKED) cache pack $(WHEEL_DATA)/models.tar.gz --shipped
+	UNSHUFFLE_CACHE=$(CURDIR)/$(BUNDLE) $(PACKED) cache unpack $(WHEEL_DATA)/models.tar.gz
 	rm -r $(WHEEL_DATA)/models.tar.gz $(BUNDLE)/locks
-	cd python && ../$(MATURIN)/bin/maturin build --release --locked --out ../$(WHEELS)
+	cd python && PATH=$(if $(QUICK),$(CURDIR)/.ci/bin:)$$PATH ../$(MATURIN)/bin/maturin build --release --locked --out ../$(WHEELS)
 
 $(MATURIN)/ok: python/requirements_wheel.txt
 	python3 -m venv $(MATURIN)
 	$(MATURIN)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
-# The wheel on a machine that has nothing else, then the tests, examples and types of the package, and its notebook.
-PACKAGE := target/package_python
-
-python: wheel $(PACKAGE)/ok
+# The wheel on a machine that has nothing else, then the tests, examples and types of the package, and its notebook. What
+# concerns ArviZ is tested with its versions 0.x and 1.x.
+python: wheel $(PACKAGE)/ok $(ARVIZ)/ok
 	python3 python/tests/fresh.py $(WHEELS)/*.whl
 	$(PACKAGE)/bin/pip install --quiet --no-index --no-deps --force-reinstall $(WHEELS)/*.whl
 	cd python && ../$(PACKAGE)/bin/python -m pytest --quiet tests
 	cd python && ../$(PACKAGE)/bin/python -m mypy
+	$(ARVIZ)/bin/pip install --quiet --no-index --no-deps --force-reinstall $(WHEELS)/*.whl
+	cd python && ../$(ARVIZ)/bin/python -m pytest --quiet tests/test_arviz.py
 	$(PACKAGE)/bin/python python/tests/notebook.py docs/notebooks/ten_minutes.ipynb
 
 $(PACKAGE)/ok: python/requirements_test.txt
 	python3 -m venv $(PACKAGE)
 	$(PACKAGE)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+# ArviZ 1.x asks for Python 3.12 and runs with 3.11 too: its own packages are installed without asking, all others as usual.
+$(ARVIZ)/ok: python/requirements_arviz.txt python/requirements_arviz_others.txt
+	python3 -m venv $(ARVIZ)
+	$(ARVIZ)/bin/pip install --quiet --disable-pip-version-check -r python/requirements_arviz_others.txt
+	$(ARVIZ)/bin/pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python -r $<
 	touch $@
 
 # Studies and the chains of a fit through a real Slurm on this machine; needs root.

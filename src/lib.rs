@@ -85,6 +85,7 @@ pub use cli::main;
 pub use fit::{Fit, FitError};
 pub use posterior::diagnostics::{Finding, SummaryRow};
 pub use posterior::{Check, Coefficient, Method, Posterior, PosteriorError, Trust};
+pub use text::FileError;
 
 /// Step 1: Hamiltonian Monte Carlo for a density that another step of a Gibbs sampler changes between transitions.
 ///

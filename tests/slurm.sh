@@ -8,7 +8,7 @@
 set -euo pipefail
 unshuffle=$(realpath "$1")
 export DEBIAN_FRONTEND=noninteractive
-command -v slurmctld slurmd munged > /dev/null || { apt-get update -qq && apt-get install -y -qq slurm-wlm munge > /dev/null; }
+{ command -v slurmctld && command -v slurmd && command -v munged; } > /dev/null || { apt-get update -qq && apt-get install -y -qq slurm-wlm munge > /dev/null; }
 unset BRIDGESTAN
 
 dir=$(mktemp -d /tmp/unshuffle-slurm.XXXXXX)

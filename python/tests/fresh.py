@@ -46,6 +46,8 @@ def main() -> None:
         place = Path(folder)
         # Neither a compiler nor python3 with pip, which would fetch Stan, can be found here.
         bare = {"HOME": folder, "PATH": "/nonexistent"}
+        # The flags that the models in the wheel were compiled with, where they are not the usual ones.
+        bare.update({name: os.environ[name] for name in ["UNSHUFFLE_CXXFLAGS"] if name in os.environ})
         python = place / "venv/bin/python"
 
         def run(code: str, *words: str) -> str:

@@ -61,7 +61,7 @@ pub struct KnownRateFit {
     pub covariance: Vec<f64>,
     /// Mean of the rates.
     pub rate: f64,
-    /// In increasing order of the rate.
+    /// The estimate at each rate, in increasing order of the rate.
     pub by_rate: Vec<AtRate>,
 }
 

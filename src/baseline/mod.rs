@@ -66,7 +66,7 @@ impl Baseline {
 }
 
 impl BaselineFit {
-    /// Of a method that knows nothing of wrong links.
+    /// The fit of a method that knows nothing of linkage errors.
     fn plain(beta: Vec<f64>, standard_error: Vec<f64>, sigma: f64) -> BaselineFit {
         BaselineFit {
             beta,

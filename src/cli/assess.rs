@@ -95,7 +95,7 @@ fn run(
     Ok(trial)
 }
 
-/// Of a fit with the config's own settings.
+/// Seconds that a fit with the config's own settings will take.
 fn expected_seconds(sampler: &Sampler, trial: &Trial, num_threads: usize) -> f64 {
     let rounds = sampler.chains.div_ceil(num_threads.max(1));
     let iterations = sampler.warmup + sampler.draws;

@@ -181,7 +181,7 @@ impl From<FitError> for Failure {
             | FitError::NotPlanned { .. }
             | FitError::PlanChanged { .. }
             | FitError::TooLarge { .. }
-            | FitError::Write { .. } => Failure::new(2, error),
+            | FitError::File(_) => Failure::new(2, error),
         }
     }
 }

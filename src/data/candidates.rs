@@ -99,7 +99,7 @@ fn read_weight(table: &Table, row: usize, column: usize) -> Result<f64, DataErro
 
 /// What the pairs call the rows of the data.
 struct Names<'a> {
-    /// By the name in the id column; None where rows go by number.
+    /// The rows by their name in the id column; None where rows go by number.
     rows: Option<HashMap<&'a str, usize>>,
     /// For each row of the file its position among the rows to fit.
     positions: Vec<Option<usize>>,

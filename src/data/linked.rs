@@ -58,7 +58,7 @@ impl Linked {
         self.places[0].len()
     }
 
-    /// Of the file, or of the left one.
+    /// The row numbers of the file, or of the left one.
     pub(super) fn row_numbers(&self) -> Vec<usize> {
         self.places[0].iter().map(|place| place + 1).collect()
     }

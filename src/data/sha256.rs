@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-/// Of the files one after the other; None where one cannot be read.
+/// The SHA-256 of the files, concatenated; None where one cannot be read.
 pub(crate) fn files_sha256(files: &[&Path]) -> Option<String> {
     let mut hash = Sha256::new();
     for file in files {

@@ -11,10 +11,10 @@ pub struct Truth {
     /// Scale of the errors, where responses have errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sigma: Option<f64>,
-    /// Of negative binomial counts.
+    /// The dispersion of negative binomial counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phi: Option<f64>,
-    /// Of gamma responses.
+    /// The shape of gamma responses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<f64>,
     /// Number of rows with `pi[i] != i`.

@@ -17,7 +17,7 @@ use crate::sampler::chain::{ChainOutcome, Observer};
 /// How far one chain of a planned fit has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChainStand {
-    /// From 1.
+    /// The number of the chain, from 1.
     pub chain: usize,
     /// Iterations that its checkpoint vouches for, warm-up included.
     pub num_done: usize,

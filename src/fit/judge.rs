@@ -82,7 +82,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Of a fit that kept every link.
+    /// The judgement of a fit that kept every link.
     fn kept(&self, joint: Vec<Coefficient>) -> Judgement {
         let as_method = |method: Method| {
             let relabel = move |c: &Coefficient| Coefficient {

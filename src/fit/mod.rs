@@ -13,7 +13,6 @@ mod resume;
 pub mod run;
 mod sample;
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -29,6 +28,7 @@ use crate::posterior::draws::DrawsError;
 use crate::posterior::{Posterior, PosteriorError};
 use crate::report::{self, ReportError};
 use crate::sampler::chain::{ChainError, Observer};
+use crate::text::FileError;
 
 pub use chains::ChainStand;
 use output::Output;
@@ -122,12 +122,8 @@ pub enum FitError {
         place: String,
     },
     /// A file cannot be written.
-    #[error("cannot write to {}", path.display())]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// The time between two checkpoints of a chain, unless asked otherwise.

@@ -23,7 +23,7 @@ pub(super) struct Output {
     /// The folder that the config names.
     target: Folder,
     status: Status,
-    /// Of both folders, until the fit ends.
+    /// The locks of both folders, held until the fit ends.
     locks: Vec<FolderLock>,
 }
 

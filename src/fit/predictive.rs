@@ -22,7 +22,7 @@ impl Prepared {
         Ok(())
     }
 
-    /// Of the family `robust`, how its spread depends on the predictors.
+    /// How the spread of the family `robust` depends on the predictors.
     pub(super) fn spread(&self) -> Option<LogSpread> {
         let is_robust = matches!(self.config.known_family(), Some(Family::Robust { .. }));
         is_robust.then(|| LogSpread::new(self.data.x.view()))

@@ -34,9 +34,9 @@ pub struct Prepared {
     pub coordinates: Option<Standardised>,
     /// The density of theta through sufficient statistics, where that is the program's and pays.
     pub gaussian: Option<GaussianDensity>,
-    /// Of the parameters.
+    /// The priors of the parameters.
     pub priors: PriorsUsed,
-    /// Of the links.
+    /// The prior of the links.
     pub prior: Prior,
     /// The text of the Stan program.
     pub program: String,

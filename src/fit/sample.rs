@@ -16,6 +16,7 @@ use crate::posterior::draws::{
 use crate::posterior::links::{LinksSummary, RowNumbers};
 use crate::posterior::{DataSummary, Diagnostics, Folder, Posterior, Versions};
 use crate::sampler::chain::{ChainOutcome, Observer};
+use crate::text::FileError;
 
 impl Prepared {
     /// Samples all chains, and writes the draws, their links, their summary and their diagnostics. A fit that is in the
@@ -75,12 +76,9 @@ impl Prepared {
             // A chain without draws has no file.
             let num_kept = if length < common { 0 } else { common };
             if num_kept < length {
-                cut_files(folder, outcome.chain, num_kept, self.config.sampler.thin).map_err(
-                    |source| DrawsError::Write {
-                        path: folder.draws(outcome.chain),
-                        source,
-                    },
-                )?;
+                cut_files(folder, outcome.chain, num_kept, self.config.sampler.thin)
+                    .map_err(FileError::write(folder.draws(outcome.chain)))
+                    .map_err(DrawsError::from)?;
                 sample.truncate(num_kept);
             }
         }

@@ -60,7 +60,7 @@ pub enum AgreementError {
     },
 }
 
-/// Of the log likelihoods that are compared: two ways to write a density differ by more than rounding of their sums.
+/// The relative tolerance for log likelihoods: two ways to write a density differ by more than rounding of their sums.
 const TOLERANCE: f64 = 1e-8;
 const NUM_PERMUTATIONS: usize = 3;
 /// Rounding errors above this part of the likelihood would hide a wrong one.
@@ -186,7 +186,7 @@ impl Compared {
         }
     }
 
-    /// Of the likelihood, as the family has it: its size does not depend on any prior.
+    /// The size of the likelihood, as the family has it, which does not depend on any prior.
     fn size(self) -> f64 {
         self.pair.value.abs()
     }

@@ -108,9 +108,9 @@ pub enum Range {
 /// Where a fit has the value of a parameter from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// From the config, which gives it to the program as data.
+    /// The config has it and gives it to the program as data.
     Config,
-    /// From the program, which estimates it: the value in the family is only a first one.
+    /// The program estimates it; the value in the family is only a first one.
     Program,
 }
 
@@ -564,7 +564,7 @@ fn gamma(mean: f64, shape: f64, rng: &mut impl Rng) -> f64 {
     law.sample(rng).max(f64::MIN_POSITIVE)
 }
 
-/// From the tail, which keeps its digits however far out it is.
+/// The normal score of a Student t residual, from the tail probability, which keeps its digits however far out it is.
 fn student_score(residual: f64, nu: f64) -> f64 {
     let square = residual * residual;
     let tail = 0.5 * beta_cdf(nu / (nu + square), 0.5 * nu, 0.5);

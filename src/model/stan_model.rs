@@ -216,7 +216,7 @@ impl StanModel {
         self.dim
     }
 
-    /// Of the latent response.
+    /// The shape of the latent response.
     pub fn shape(&self) -> ResponseShape {
         self.shape
     }
@@ -536,7 +536,7 @@ impl<'m> Outputs<'m> {
 impl DrawOutputs for Outputs<'_> {
     type Error = ModelError;
 
-    /// In the order of `StanModel::output_names`.
+    /// Appends the outputs, in the order of `StanModel::output_names`.
     fn append(
         &mut self,
         draw: usize,

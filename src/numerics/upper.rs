@@ -10,7 +10,7 @@ pub(crate) struct Upper {
 }
 
 impl Upper {
-    /// From full rows, whose entries below the diagonal are ignored.
+    /// Takes full rows, whose entries below the diagonal are ignored.
     pub fn new(rows: &[Vec<f64>]) -> Upper {
         let entries = rows.iter().enumerate();
         let entries = entries.map(|(k, row)| &row[k..]).collect::<Vec<_>>();

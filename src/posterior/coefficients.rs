@@ -38,7 +38,7 @@ impl Method {
 }
 
 impl Coefficient {
-    /// Beside those of other methods.
+    /// The same as an estimate, to stand beside those of other methods.
     pub(crate) fn as_estimate(&self) -> Estimate {
         Estimate {
             method: self.method.name().into(),

@@ -11,7 +11,7 @@ use crate::sampler::links::LinkSpace;
 pub struct DataSummary {
     /// The columns of X, in the order of the coefficients.
     pub predictor_names: Vec<String>,
-    /// Of a list of responses, in the order of the columns of `beta`.
+    /// The names of a list of responses, in the order of the columns of `beta`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_names: Option<Vec<String>>,
     pub notes: Notes,
@@ -24,10 +24,10 @@ pub struct DataSummary {
     pub num_safe: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub num_candidate_pairs: Option<usize>,
-    /// Of the parameters; None for fits of older versions.
+    /// The priors of the parameters; None for fits of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priors: Option<PriorsUsed>,
-    /// Of the family `robust`, how its spread depends on the predictors: predictions need it.
+    /// How the spread of the family `robust` depends on the predictors: predictions need it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<LogSpread>,
 }

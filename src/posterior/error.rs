@@ -1,6 +1,5 @@
 //! What can be wrong with the output folder of a fit.
 
-use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
@@ -9,6 +8,7 @@ use super::draws::DrawsError;
 use crate::baseline::compare::CompareError;
 use crate::config::ConfigError;
 use crate::data::DataError;
+use crate::text::FileError;
 
 /// Why an output folder could not be read or written.
 #[derive(Debug, Error)]
@@ -26,20 +26,9 @@ pub enum PosteriorError {
     /// The baselines cannot be read.
     #[error(transparent)]
     Compare(#[from] CompareError),
-    /// A file cannot be read.
-    #[error("cannot read {}", path.display())]
-    Read {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    /// A file cannot be written.
-    #[error("cannot write to {}", path.display())]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// Another fit is writing to the folder.
     #[error("{by} is fitting into {}: wait for it, or choose another `output`", path.display())]
     Busy { path: PathBuf, by: String },

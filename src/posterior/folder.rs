@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{PosteriorError, Status};
+use crate::text::{FileError, text_if_there};
 
 /// The output folder of a fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,7 +158,7 @@ impl Folder {
     }
 
     pub fn create(&self) -> Result<(), PosteriorError> {
-        fs::create_dir_all(&self.path).map_err(|source| failed(&self.path, source))
+        Ok(fs::create_dir_all(&self.path).map_err(FileError::write_to(&self.path))?)
     }
 
     /// Removes the fit in the folder, and the data that it relinked; other files stay.
@@ -192,7 +193,7 @@ impl Folder {
         for name in &names {
             let (from, to) = (self.file(name), other.file(name));
             if from.exists() {
-                fs::rename(&from, &to).map_err(|source| failed(&to, source))?;
+                fs::rename(&from, &to).map_err(FileError::write_to(&to))?;
             }
         }
         Ok(())
@@ -226,7 +227,7 @@ impl Folder {
 
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> Result<(), PosteriorError> {
         let path = self.file(name);
-        fs::write(&path, bytes).map_err(|source| failed(&path, source))
+        Ok(fs::write(&path, bytes).map_err(FileError::write_to(&path))?)
     }
 
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), PosteriorError> {
@@ -238,17 +239,12 @@ impl Folder {
     pub fn replace_json(&self, name: &str, value: &impl Serialize) -> Result<(), PosteriorError> {
         let text = serde_json::to_string_pretty(value).expect("plain JSON");
         let written = self.replace(name, text + "\n");
-        written.map_err(|source| failed(&self.file(name), source))
+        Ok(written.map_err(FileError::write_to(self.file(name)))?)
     }
 
     /// The text of a file; None where it does not exist.
     pub(crate) fn read(&self, name: &str) -> Result<Option<String>, PosteriorError> {
-        let path = self.file(name);
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(source) => Err(PosteriorError::Read { path, source }),
-        }
+        Ok(text_if_there(&self.file(name))?)
     }
 
     pub(super) fn read_json<T: DeserializeOwned>(
@@ -351,15 +347,10 @@ impl ExportFolder {
 /// Removes a file, if it is there.
 fn remove(path: &Path) -> Result<(), PosteriorError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(path, error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(FileError::write_to(path)(error).into())
+        }
         _ => Ok(()),
-    }
-}
-
-fn failed(path: &Path, source: std::io::Error) -> PosteriorError {
-    PosteriorError::Write {
-        path: path.to_path_buf(),
-        source,
     }
 }
 

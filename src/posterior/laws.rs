@@ -24,7 +24,7 @@ pub struct LawDraws<'a> {
     family: Family,
     x: ArrayView2<'a, f64>,
     chains: &'a [ChainDraws],
-    /// Of the program whose spread depends on the predictors.
+    /// The log spread of the program whose spread depends on the predictors.
     spread: Option<&'a LogSpread>,
 }
 

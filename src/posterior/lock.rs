@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{FitState, Folder, PosteriorError, Status};
+use crate::text::FileError;
 
 /// The lock of an output folder. It ends with the process that holds it, however that ends, so a dead one locks nothing.
 #[derive(Debug)]
@@ -80,10 +81,6 @@ impl Locked {
         path: PathBuf,
         try_lock: impl Fn(&File) -> Result<(), TryLockError>,
     ) -> Result<Option<Locked>, PosteriorError> {
-        let failed = |source| PosteriorError::Write {
-            path: path.clone(),
-            source,
-        };
         loop {
             // On NFS a lock needs a file that is open for reading where it is shared, else for writing.
             let file = File::options()
@@ -91,13 +88,15 @@ impl Locked {
                 .append(true)
                 .read(true)
                 .open(&path);
-            let file = file.map_err(failed)?;
+            let file = file.map_err(FileError::write_to(&path))?;
             match try_lock(&file) {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Ok(None),
                 // A file system without locks; the status still tells who was there last.
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
-                Err(TryLockError::Error(source)) => return Err(failed(source)),
+                Err(TryLockError::Error(error)) => {
+                    return Err(FileError::write_to(path)(error).into());
+                }
             }
             // Whoever held it before may have removed the file in between.
             if is_at(&file, &path) {

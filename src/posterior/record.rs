@@ -27,7 +27,7 @@ pub struct Versions {
     pub toolchain: Option<String>,
     /// None for data that came from no file.
     pub data_sha256: Option<String>,
-    /// Of the config without its paths; None for fits of older versions.
+    /// The hash of the config without its paths; None for fits of older versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settings_sha256: Option<String>,
 }

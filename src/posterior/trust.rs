@@ -12,7 +12,7 @@ pub struct Trust {
     pub trusted: bool,
     /// What `recommended` has in coefficients.csv.
     pub source: Method,
-    /// Of the joint posterior in the recommended answer.
+    /// The weight of the joint posterior in the recommended coefficients.
     pub weight: f64,
     /// Every check, those that could not be made included.
     pub checks: Vec<Check>,

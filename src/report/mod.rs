@@ -20,12 +20,12 @@ mod verdict_example;
 mod verdict_tests;
 
 use std::fs;
-use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
 use crate::posterior::{Folder, Posterior};
+use crate::text::FileError;
 
 pub use coefficients::forest_svg;
 pub use terminal::{overview, verdict_text};
@@ -35,12 +35,8 @@ pub use verdict::Verdict;
 pub enum ReportError {
     #[error("a report needs {}, which fits of older versions did not write: fit again", path.display())]
     Missing { path: PathBuf },
-    #[error("cannot write {}", path.display())]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// Writes report.html into the output folder of a fit.
@@ -51,8 +47,6 @@ pub fn write(fit: &Posterior) -> Result<PathBuf, ReportError> {
         });
     }
     let path = fit.folder.file(Folder::REPORT);
-    match fs::write(&path, page::html(fit)) {
-        Ok(()) => Ok(path),
-        Err(source) => Err(ReportError::Write { path, source }),
-    }
+    fs::write(&path, page::html(fit)).map_err(FileError::write(&path))?;
+    Ok(path)
 }

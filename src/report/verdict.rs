@@ -323,7 +323,7 @@ fn recommendation(fit: &Posterior, trust: &Trust) -> Option<String> {
     ))
 }
 
-/// At most `MOST_NAMED` of a list, and how many more there are.
+/// The first words of a list, at most `MOST_NAMED`, and how many more there are.
 fn first_few(words: &[&str]) -> String {
     let named = words[..words.len().min(MOST_NAMED)].join("; ");
     match words.len().saturating_sub(MOST_NAMED) {

@@ -1,23 +1,18 @@
 //! Files that are whole or not there at all.
 
 use std::fs;
-use std::io;
 use std::path::Path;
 
 use super::StudyError;
-
-pub fn failed(path: &Path) -> impl FnOnce(io::Error) -> StudyError {
-    let path = path.to_path_buf();
-    move |source| StudyError::Write { path, source }
-}
+use crate::text::FileError;
 
 /// Whoever reads `path` sees the old text or the new one, never half of it.
 pub fn write_then_rename(path: &Path, text: &str) -> Result<(), StudyError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(failed(folder))?;
+    fs::create_dir_all(folder).map_err(FileError::write(folder))?;
     let partial = path.with_extension(format!("partial-{}", std::process::id()));
-    fs::write(&partial, text).map_err(failed(&partial))?;
-    fs::rename(&partial, path).map_err(failed(path))
+    fs::write(&partial, text).map_err(FileError::write(&partial))?;
+    Ok(fs::rename(&partial, path).map_err(FileError::write(path))?)
 }
 
 /// One line of CSV, quoted where it must be.

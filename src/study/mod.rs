@@ -24,7 +24,6 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
@@ -32,6 +31,7 @@ use thiserror::Error;
 use crate::config::ConfigError;
 use crate::fit::FitError;
 use crate::study::simulate::SimulateError;
+use crate::text::FileError;
 
 pub use collect::Collected;
 pub use config::Study;
@@ -75,10 +75,6 @@ pub enum StudyError {
     Unreadable { path: PathBuf, problem: String },
     #[error("{} was not written by a study, so it is not replaced: choose another `output`, or move that file", path.display())]
     NotOurs { path: PathBuf },
-    #[error("cannot write {}", path.display())]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
 }

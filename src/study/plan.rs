@@ -18,11 +18,11 @@ const MANIFEST: &str = "plan.csv";
 /// One method on one simulated data set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
-    /// From 1; repeats vary slowest, so that the first tasks show every cell once.
+    /// The number of the task, from 1; repeats vary slowest, so that the first tasks show every cell once.
     pub number: usize,
     /// Index into the study's cells.
     pub cell: usize,
-    /// From 1.
+    /// The number of the repeat, from 1.
     pub repeat: usize,
     /// Shared by all methods on one setting of the data, which therefore see the same data sets.
     pub data_seed: u64,

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::StudyError;
 use super::config::Study;
-use super::files::failed;
 use super::plan::Task;
 use super::programs::Programs;
 use super::task::Ended;
+use crate::text::FileError;
 
 /// One line for every call of `run`, so that the results can say what they cost.
 pub(super) const RUNS: &str = "runs.jsonl";
@@ -110,6 +110,6 @@ fn record(study: &Study, record: &RunRecord) -> Result<(), StudyError> {
     let line = serde_json::to_string(record).expect("plain JSON") + "\n";
     // One write to a file opened for appending stays whole beside those of other processes.
     let file = OpenOptions::new().append(true).create(true).open(&path);
-    file.and_then(|mut file| file.write_all(line.as_bytes()))
-        .map_err(failed(&path))
+    let written = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    Ok(written.map_err(FileError::write(path))?)
 }

@@ -14,7 +14,6 @@ use super::StudyError;
 use super::answers::{Answer, TrustRecord};
 use super::config::{Cell, CellData, Estimator, LinksUsed, Study};
 use super::file_design::FileDesign;
-use super::files::failed;
 use super::known_rate::measure_known_rate;
 use super::measure::{Detail, measure_baseline, measure_fit};
 use super::metrics::{Interval, Metrics, Timing};
@@ -24,7 +23,7 @@ use crate::config::{Audit, Prior};
 use crate::data::Dataset;
 use crate::sampler::chain::Silent;
 use crate::study::simulate::{Truth, simulate};
-use crate::text::full_sentence;
+use crate::text::{FileError, full_sentence};
 
 pub const DONE: &str = "done.json";
 pub const FAILED: &str = "failed.json";
@@ -229,13 +228,13 @@ struct Work {
 impl Work {
     fn new(target: &Path) -> Result<Work, StudyError> {
         let parent = target.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(parent).map_err(failed(parent))?;
+        fs::create_dir_all(parent).map_err(FileError::write(parent))?;
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let builder = tempfile::Builder::new()
             .prefix(&format!("{name}{PARTIAL}"))
             .tempdir_in(parent);
         Ok(Work {
-            path: builder.map_err(failed(parent))?.keep(),
+            path: builder.map_err(FileError::write(parent))?.keep(),
             target: target.to_path_buf(),
         })
     }
@@ -243,17 +242,17 @@ impl Work {
     fn finish(self, name: &str, text: &str) -> Result<(), StudyError> {
         let fit = self.path.join("fit");
         if fit.exists() {
-            fs::remove_dir_all(&fit).map_err(failed(&fit))?;
+            fs::remove_dir_all(&fit).map_err(FileError::write(&fit))?;
         }
         let file = self.path.join(name);
-        fs::write(&file, text).map_err(failed(&file))?;
+        fs::write(&file, text).map_err(FileError::write(&file))?;
         if self.target.join(FAILED).exists() {
-            fs::remove_dir_all(&self.target).map_err(failed(&self.target))?;
+            fs::remove_dir_all(&self.target).map_err(FileError::write(&self.target))?;
         }
         match fs::rename(&self.path, &self.target) {
             // Another process did the same task, with the same result.
             Err(_) if self.target.join(DONE).exists() => Ok(()),
-            renamed => renamed.map_err(failed(&self.target)),
+            renamed => Ok(renamed.map_err(FileError::write(&self.target))?),
         }
     }
 }

@@ -22,7 +22,7 @@ const SHARE_IN_DOUBT: f64 = 0.3;
 const EVIDENCE_THAT_DOUBLES_DOUBT: f64 = 10.0;
 /// A smaller weight of the joint posterior is none: the two answers are too far apart to lie between them.
 const LEAST_WEIGHT: f64 = 0.6;
-/// Of the default prior of the rate, for priors that have no rate.
+/// The expected rate of the default prior, for priors that have no rate.
 const USUAL_RATE: ExpectedRate = ExpectedRate {
     mean: 0.05,
     mean_of_some: 0.1,

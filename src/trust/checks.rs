@@ -87,7 +87,7 @@ pub(super) fn applies(aspect: Aspect, family: Family) -> bool {
     }
 }
 
-/// Of a program whose likelihood is not known: P(moved) of each row, and its product with the response, against the
+/// The checks of a program whose likelihood is not known: P(moved) of each row, and its product with the response, against the
 /// predictors, among random exchanges of the rows inside their groups.
 pub(super) fn exchange_p_values(
     frame: &Frame,

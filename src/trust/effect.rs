@@ -26,7 +26,7 @@ pub(super) struct Effect<'a> {
     pub known: &'a KnownRate,
     /// Column that is the intercept, which is left out.
     pub intercept: Option<usize>,
-    /// Of the coefficients: means and covariances of the posterior draws.
+    /// Means of the posterior draws of the coefficients; their covariances follow.
     pub mean: Vec<f64>,
     pub covariance: Array2<f64>,
     /// The mean share of moved rows among those that can move.

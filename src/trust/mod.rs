@@ -52,15 +52,15 @@ pub struct FitToJudge<'a> {
     pub data: &'a Dataset,
     pub space: &'a LinkSpace,
     pub chains: &'a [ChainDraws],
-    /// Of the family `robust`, how its spread depends on the predictors.
+    /// How the spread of the family `robust` depends on the predictors.
     pub spread: Option<&'a LogSpread>,
     /// P(moved) of each row.
     pub p_moved: &'a [f64],
-    /// Of the coefficients and the number of moved rows.
+    /// The largest R-hat of the coefficients and the number of moved rows.
     pub largest_r_hat: Option<f64>,
     pub joint: Vec<Coefficient>,
     pub as_linked: Vec<Coefficient>,
-    /// By other methods, for coefficients.csv.
+    /// Estimates by other methods, for coefficients.csv.
     pub others: Vec<Coefficient>,
     /// Whether the estimate for a known rate applies.
     pub has_known_rate: bool,
@@ -104,7 +104,7 @@ fn may_keep_joint(checks: &[Check], rival: Option<Rival>, rate: f64) -> bool {
 /// The outcome of all checks.
 pub struct Judgement {
     pub trust: Trust,
-    /// By method, the recommended ones first.
+    /// The coefficients by method, the recommended ones first.
     pub coefficients: Vec<Coefficient>,
 }
 

@@ -13,7 +13,7 @@ const MOST_PLACES: usize = 24;
 /// The model at one draw of the parameters, at the rows of a frame.
 pub(super) struct Model<'a> {
     pub frame: &'a Frame,
-    /// At each row of the frame.
+    /// The law of the response at each row of the frame.
     pub laws: Vec<Law>,
     /// P(wrong) of each row before its response is seen.
     pub p_wrong: Vec<f64>,

@@ -20,7 +20,7 @@ const RATES: [f64; 22] = [
 const LARGEST_RATE: f64 = 0.675;
 /// Prior standard deviation of the log spread's slope along a standardised predictor.
 const SPREAD_SLOPE: f64 = 0.5;
-/// In units of the responses' standard deviation: responses that pile up at one value would let the spread collapse.
+/// The least log spread, in units of the responses' standard deviation: responses that pile up at one value would let it collapse.
 const LEAST_LOG_SPREAD: f64 = -3.9;
 const MOST_ITERATIONS: usize = 100;
 const CONVERGED: f64 = 1e-4;
@@ -91,7 +91,7 @@ struct File {
 #[derive(Clone)]
 struct Fit {
     coefficients: Vec<f64>,
-    /// Of the log spread; the first is its level.
+    /// The coefficients of the log spread; the first is its level.
     spread: Vec<f64>,
     law: ErrorLaw,
     objective: f64,

@@ -21,6 +21,7 @@ mod library;
 mod links_fits;
 mod predict;
 mod python_readers;
+mod refit;
 mod report;
 mod resume;
 mod several_responses;

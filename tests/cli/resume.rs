@@ -1,4 +1,4 @@
-//! Fits that are killed and resumed, two fits into one folder, and refits that fail: nothing is lost, and nothing is silent.
+//! Fits that are killed and resumed: nothing is lost, and nothing is silent.
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -6,14 +6,14 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Endless, Project, binary};
+use crate::common::{Project, binary};
 use serde_json::{Value, json};
 
 /// The files that a resumed fit must share with one that was never killed.
 const FILES: [&str; 4] = ["draws_1.csv", "draws_2.csv", "links_1.csv", "links_2.csv"];
 
 /// Two chains with links, long enough to be killed at several places.
-fn project() -> Project {
+pub fn project() -> Project {
     project_with(20_001)
 }
 
@@ -26,7 +26,7 @@ fn project_with(num_draws: usize) -> Project {
     ])
 }
 
-fn read(path: &Path) -> String {
+pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
@@ -49,12 +49,12 @@ fn assert_same(project: &Project, folder: &str, other: &str) {
     }
 }
 
-fn arguments<'a>(output: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+pub fn arguments<'a>(output: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let fit = ["fit", "config.json", "--quiet", "--checkpoint", "0.01"];
     [&fit, ["--set", output].as_slice(), more].concat()
 }
 
-fn start(project: &Project, output: &str, more: &[&str]) -> Child {
+pub fn start(project: &Project, output: &str, more: &[&str]) -> Child {
     let mut command = Command::new(binary());
     command
         .args(arguments(output, more))
@@ -74,7 +74,7 @@ fn start(project: &Project, output: &str, more: &[&str]) -> Child {
 }
 
 /// Waits until `is_so`; the limit only keeps a broken program from hanging the tests.
-fn wait(mut is_so: impl FnMut() -> bool) {
+pub fn wait(mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
         assert!(start.elapsed() < Duration::from_secs(900), "it never came");
@@ -87,14 +87,14 @@ fn json(path: &Path) -> Option<Value> {
 }
 
 /// The iteration of a chain's checkpoint; 0 without one.
-fn iteration(project: &Project, folder: &str, chain: usize) -> u64 {
+pub fn iteration(project: &Project, folder: &str, chain: usize) -> u64 {
     let path = project
         .path(folder)
         .join(format!("checkpoint_{chain}.json"));
     json(&path).map_or(0, |saved| saved["state"]["iteration"].as_u64().unwrap())
 }
 
-fn state(project: &Project, folder: &str) -> String {
+pub fn state(project: &Project, folder: &str) -> String {
     let status = json(&project.path(folder).join("status.json")).unwrap();
     status["state"].as_str().unwrap().to_string()
 }
@@ -314,7 +314,7 @@ fn draws_are_added_to_a_finished_fit_as_if_they_had_been_asked_for_at_once() {
     assert_same(&project, "whole", "out");
 }
 
-fn signal(child: &Child, name: &str) {
+pub fn signal(child: &Child, name: &str) {
     let id = child.id().to_string();
     let sent = Command::new("kill").args([name, &id]).status();
     assert!(sent.unwrap().success());
@@ -492,146 +492,4 @@ fn nohup_still_protects_a_fit() {
     signal(&child, "-HUP");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert_eq!(state(&project, "out"), "finished");
-}
-
-#[test]
-fn two_fits_do_not_share_a_folder() {
-    let project = Project::new(&[]);
-    let running = Endless::start(&project, 2);
-    running.wait_for_rows(1);
-    for more in [&[][..], &["--force"], &["--resume"]] {
-        let arguments = [&["fit", "config.json", "--quiet"], more].concat();
-        let (_, stderr) = project.run(&arguments, 2);
-        assert!(stderr.contains("is fitting into"), "{stderr}");
-        assert!(stderr.contains("process "), "{stderr}");
-        assert_eq!(stderr.lines().count(), 1);
-    }
-    let (code, stderr) = running.interrupt();
-    assert_eq!(code, Some(130), "{stderr}");
-    assert!(!project.path("out/fit.lock").exists());
-
-    // Started together, one of them has the folder.
-    let mut both = [
-        start(&project, "output=race", &[]),
-        start(&project, "output=race", &[]),
-    ];
-    let mut codes = both.each_mut().map(|child| child.wait().unwrap().code());
-    codes.sort();
-    assert_eq!(codes, [Some(0), Some(2)]);
-}
-
-#[test]
-fn a_refit_that_fails_or_is_interrupted_leaves_the_fit_as_it_was() {
-    let project = project();
-    project.run(&arguments("output=out", &[]), 0);
-    project.write("out/notes.txt", "mine");
-    let files = || {
-        let entries = fs::read_dir(project.path("out")).unwrap();
-        let mut files: Vec<(String, String)> = entries
-            .map(|entry| {
-                let entry = entry.unwrap();
-                let name = entry.file_name().into_string().unwrap();
-                (name, read(&entry.path()))
-            })
-            .collect();
-        files.sort();
-        files
-    };
-    let before = files();
-    let bad = json!({"beta": [1e200, 1e200], "sigma2": 1e-300}).to_string();
-    let bad = format!("sampler.init={bad}");
-    let failing = project
-        .unshuffle(&arguments("output=out", &["--force", "--set", &bad]))
-        .output()
-        .unwrap();
-    assert!(!failing.status.success());
-    assert!(files() == before);
-    assert!(!project.path("out.new").exists());
-
-    let mut child = start(
-        &project,
-        "output=out",
-        &["--force", "--set", "sampler.draws=9999999"],
-    );
-    wait(|| iteration(&project, "out.new", 1) > 1600);
-    signal(&child, "-TERM");
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(files() == before);
-    assert_eq!(state(&project, "out.new"), "interrupted");
-
-    // The same config goes on there, and another one is refused.
-    let more = ["--resume", "--set", "sampler.draws=9999999"];
-    let other = [&more[..], &["--set", "sampler.seed=9"]].concat();
-    let (_, stderr) = project.run(&arguments("output=out", &other), 2);
-    assert!(stderr.contains("sampler.seed differs"), "{stderr}");
-    let stood = iteration(&project, "out.new", 1);
-    let mut child = start(&project, "output=out", &more);
-    wait(|| iteration(&project, "out.new", 1) > stood);
-    signal(&child, "-TERM");
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(files() == before);
-
-    project.run(
-        &arguments("output=out", &["--force", "--set", "sampler.seed=8"]),
-        0,
-    );
-    assert_eq!(read(&project.path("out/notes.txt")), "mine");
-    let after = files();
-    assert_eq!(after.len(), before.len());
-    assert!(after != before && !project.path("out.new").exists());
-    let report = read(&project.path("out/report.html"));
-    assert!(!report.contains("out.new"));
-}
-
-#[test]
-fn files_of_others_are_not_replaced() {
-    let project = Project::new(&[]);
-    for name in [
-        "summary.csv",
-        "draws_2.csv",
-        "model.stan",
-        "config.json",
-        "rows.csv",
-    ] {
-        let folder = format!("with_{name}");
-        project.write(&format!("{folder}/{name}"), "{}");
-        for more in [&[][..], &["--force"], &["--resume"]] {
-            let output = format!("output={folder}");
-            let (_, stderr) = project.run(&arguments(&output, more), 2);
-            let sentence = format!("{name} was not written by an earlier run");
-            assert!(stderr.contains(&sentence), "{stderr}");
-        }
-        assert_eq!(read(&project.path(&folder).join(name)), "{}");
-        assert_eq!(fs::read_dir(project.path(&folder)).unwrap().count(), 1);
-    }
-    // A third chain of somebody else.
-    project.run(&arguments("output=out", &[]), 0);
-    project.write("out/draws_3.csv", "mine");
-    let three = ["--force", "--set", "sampler.chains=3"];
-    let (_, stderr) = project.run(&arguments("output=out", &three), 2);
-    assert!(stderr.contains("draws_3.csv was not written"), "{stderr}");
-    assert_eq!(read(&project.path("out/draws_3.csv")), "mine");
-
-    project.write("new.csv", "x\n0.5\n");
-    project.write("p.csv", "mine");
-    let predict = ["predict", "out", "new.csv", "--output"];
-    let (_, stderr) = project.run(&[&predict[..], &["p.csv"]].concat(), 2);
-    assert!(stderr.contains("p.csv already exists"), "{stderr}");
-    let (_, stderr) = project.run(&[&predict[..], &["new.csv", "--force"]].concat(), 2);
-    assert!(stderr.contains("is the file that is read"), "{stderr}");
-    assert_eq!(read(&project.path("p.csv")), "mine");
-    project.run(&[&predict[..], &["p.csv", "--force"]].concat(), 0);
-    assert_ne!(read(&project.path("p.csv")), "mine");
-    let estimates = "set,name,estimate,standard_error\n1,b,1,0.1\n2,b,2,0.1\n";
-    project.write("estimates.csv", estimates);
-    let pool = [
-        "pool",
-        "estimates.csv",
-        "--force",
-        "--output",
-        "estimates.csv",
-    ];
-    let (_, stderr) = project.run(&pool, 2);
-    assert!(stderr.contains("is the file that is read"), "{stderr}");
-    assert_eq!(read(&project.path("estimates.csv")), estimates);
 }

@@ -12,6 +12,7 @@ use crate::fit::read_data;
 use crate::numerics::rng;
 use crate::posterior::draws::{ChainDraws, is_log_lik};
 use crate::posterior::{ExportFolder, LawDraws};
+use crate::text::FileError;
 
 /// Chains count from 1, and the last streams are taken by checks of a fit, by exports and by predictions.
 const STREAM: usize = usize::MAX - 4;
@@ -77,7 +78,7 @@ pub fn write_arviz(fit: &Posterior, to: &Path, force: bool) -> Result<Option<Str
         "inference_library_version": env!("CARGO_PKG_VERSION"),
         "model_name": fit.config.name,
     });
-    zarr::write(&path, &groups, &about).map_err(|source| ExportError::Write { path, source })?;
+    zarr::write(&path, &groups, &about).map_err(FileError::write(&path))?;
     Ok(missing)
 }
 
@@ -198,7 +199,7 @@ fn predictive(fit: &Posterior, data: &Dataset) -> Option<Group> {
     Some(Group { name, arrays })
 }
 
-/// At most `most` of so many draws, evenly spaced.
+/// Evenly spaced draws, at most `most` of them.
 fn evenly(num_draws: usize, most: usize) -> Vec<usize> {
     let taken = num_draws.min(most.max(1));
     (0..taken).map(|k| k * num_draws / taken).collect()

@@ -11,7 +11,6 @@ mod zarr;
 mod tests;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use rand::Rng;
@@ -25,6 +24,7 @@ use crate::posterior::draws::DrawsError;
 use crate::posterior::links::{LinksSummary, RowNumbers};
 use crate::posterior::{ExportFolder, Posterior, PosteriorError};
 use crate::sampler::links::Permutation;
+use crate::text::FileError;
 pub use arviz::write_arviz;
 use assignment::best_assignment;
 pub(crate) use links::ChainLinks;
@@ -48,12 +48,8 @@ pub enum ExportError {
     TooManySets { asked: usize, num_draws: usize },
     #[error("{} already exists: choose another --output, or replace it with --force", path.display())]
     Exists { path: PathBuf },
-    #[error("cannot write {}", path.display())]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 impl From<DrawsError> for ExportError {
@@ -133,8 +129,7 @@ impl Export {
         let mut write = |name: String, pi: &Permutation| {
             let response_of: Vec<usize> = (0..pi.len()).map(|j| pi.row_of(j)).collect();
             let path = to.join(&name);
-            fs::write(&path, self.relinkable.csv(&response_of))
-                .map_err(|source| ExportError::Write { path, source })?;
+            fs::write(&path, self.relinkable.csv(&response_of)).map_err(FileError::write(&path))?;
             linkings.push(self.judged(Some(name), pi));
             Ok::<_, ExportError>(())
         };

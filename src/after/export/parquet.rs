@@ -16,6 +16,7 @@ use super::ExportError;
 use crate::posterior::ExportFolder;
 use crate::posterior::draws::copied;
 use crate::posterior::draws::{ChainDraws, MovedRow};
+use crate::text::FileError;
 
 /// The values of one column in one chain.
 enum Values<'a> {
@@ -39,10 +40,8 @@ pub(super) fn write(
         .collect();
     for (name, table) in [(ExportFolder::DRAWS, draws), (ExportFolder::LINKS, moved)] {
         let path = to.join(name);
-        write_table(&path, &table).map_err(|error| ExportError::Write {
-            path,
-            source: io::Error::other(error),
-        })?;
+        let written = write_table(&path, &table).map_err(io::Error::other);
+        written.map_err(FileError::write(&path))?;
     }
     Ok(())
 }

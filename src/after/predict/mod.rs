@@ -137,7 +137,7 @@ impl Prediction {
             && generated::draws_new(&self.fit)
     }
 
-    /// From the coefficients and the scale of the saved draws.
+    /// Predictions from the coefficients and the scale of the saved draws.
     pub fn from_family(&self, seed: u64) -> Result<Predictions, PredictError> {
         let no_family = || PredictError::NoFamily {
             folder: self.fit.folder.path().to_path_buf(),
@@ -156,7 +156,7 @@ impl Prediction {
         Ok(self.predictions(responses))
     }
 
-    /// From the program's own generated quantities.
+    /// Predictions from the program's own generated quantities.
     pub fn from_program(
         &self,
         compiler: &Compiler,

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::{CompareError, Estimate, text_of};
-use crate::text::{digits_or_na, from_csv, to_csv};
+use super::{CompareError, Estimate};
+use crate::text::{FileError, digits_or_na, from_csv, text_if_there, to_csv};
 
 const HEADER: [&str; 6] = ["method", "name", "estimate", "standard_error", "5%", "95%"];
 
@@ -20,15 +20,12 @@ pub fn write_baselines(path: &Path, estimates: &[Estimate]) -> Result<(), Compar
         let [method, name] = [&estimate.method, &estimate.name].map(String::clone);
         [method, name, value, error, low, high]
     });
-    fs::write(path, to_csv(HEADER, rows)).map_err(|source| CompareError::Write {
-        path: path.to_path_buf(),
-        source,
-    })
+    Ok(fs::write(path, to_csv(HEADER, rows)).map_err(FileError::write(path))?)
 }
 
 /// None where the fit was not asked to compare.
 pub fn read_baselines(path: &Path) -> Result<Option<Vec<Estimate>>, CompareError> {
-    let parsed = text_of(path)?.map(|text| parse(&text)).transpose();
+    let parsed = text_if_there(path)?.map(|text| parse(&text)).transpose();
     parsed.map_err(|what| CompareError::Baselines {
         path: path.to_path_buf(),
         what,

@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-use super::{CompareError, Estimate, has_coefficients, text_of};
+use super::{CompareError, Estimate, has_coefficients};
 use crate::baseline::{KnownRate, one_rate};
 use crate::config::{Config, ResponseKind, Update};
 use crate::data::Dataset;
 use crate::sampler::links::LinkSpace;
-use crate::text::{digits, from_csv, to_csv};
+use crate::text::{FileError, digits, from_csv, text_if_there, to_csv};
 
 /// How the estimator is called among the methods.
 pub const KNOWN_RATE: &str = "known_rate";
@@ -117,15 +117,12 @@ pub fn write_known_rate(path: &Path, curve: &[RatePoint]) -> Result<(), CompareE
         let [rate, estimate, error] = numbers.map(digits);
         [point.name.clone(), rate, estimate, error]
     });
-    fs::write(path, to_csv(HEADER, rows)).map_err(|source| CompareError::Write {
-        path: path.to_path_buf(),
-        source,
-    })
+    Ok(fs::write(path, to_csv(HEADER, rows)).map_err(FileError::write(path))?)
 }
 
 /// Empty for a fit to which the estimator does not apply, or of an older version.
 pub fn read_known_rate(path: &Path) -> Result<Vec<RatePoint>, CompareError> {
-    let Some(text) = text_of(path)? else {
+    let Some(text) = text_if_there(path)? else {
         return Ok(Vec::new());
     };
     parse(&text).map_err(|what| CompareError::KnownRate {

@@ -5,13 +5,13 @@ mod known_rate;
 mod table;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use crate::baseline::Baseline;
 use crate::data::{Dataset, Truth};
+use crate::text::FileError;
 
 pub use baselines_csv::{read_baselines, write_baselines};
 pub use known_rate::{KNOWN_RATE, KnownRateBaseline, RatePoint, read_known_rate, write_known_rate};
@@ -45,18 +45,8 @@ pub struct Estimate {
 
 #[derive(Debug, Error)]
 pub enum CompareError {
-    #[error("cannot read {}", path.display())]
-    Read {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("cannot write {}", path.display())]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("{} is not a truth.json", path.display())]
     Truth {
         path: PathBuf,
@@ -71,13 +61,11 @@ pub enum CompareError {
 
 /// Reads the truth of simulated data, as `unshuffle simulate` writes it.
 pub fn read_truth(path: &Path) -> Result<Truth, CompareError> {
-    let path = path.to_path_buf();
-    match fs::read_to_string(&path) {
-        Ok(text) => {
-            serde_json::from_str(&text).map_err(|source| CompareError::Truth { path, source })
-        }
-        Err(source) => Err(CompareError::Read { path, source }),
-    }
+    let text = fs::read_to_string(path).map_err(FileError::read(path))?;
+    serde_json::from_str(&text).map_err(|source| CompareError::Truth {
+        path: path.to_path_buf(),
+        source,
+    })
 }
 
 /// Whether the program has one `beta` for each column of X, without which there is nothing to compare.
@@ -115,18 +103,6 @@ pub fn baselines(data: &Dataset, methods: &[Baseline]) -> Vec<Estimate> {
         }));
     }
     estimates
-}
-
-/// The text of a file; None where it is not there.
-fn text_of(path: &Path) -> Result<Option<String>, CompareError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(CompareError::Read {
-            path: path.to_path_buf(),
-            source,
-        }),
-    }
 }
 
 #[cfg(test)]

@@ -52,7 +52,7 @@ impl Average {
     }
 }
 
-/// Of normal distributions, each with weight, mean and standard deviation, by bisection.
+/// A quantile of a mixture of normal distributions, each with weight, mean and standard deviation, by bisection.
 fn mixture_quantile(parts: &[[f64; 3]], probability: f64) -> f64 {
     const FAR: f64 = 10.0;
     let ends = parts

@@ -9,7 +9,7 @@ use crate::numerics::qr::subtract;
 
 const MAX_STEPS: usize = 50;
 const MAX_HALVINGS: usize = 30;
-/// Of a step, relative to the residuals or the coefficients.
+/// The size of a step that ends the search, relative to the residuals or the coefficients.
 const TOLERANCE: f64 = 1e-9;
 /// A step this small that rounding keeps from improving anything has arrived, too.
 const ROUNDING: f64 = 1e-5;

@@ -29,7 +29,7 @@ pub(crate) struct Formula {
     pub(super) responses: Vec<Labelled>,
     /// Whether they were given as a list, even of one.
     pub(super) is_list: bool,
-    /// By degree, then as written.
+    /// The terms, sorted by degree, then as written.
     pub(super) terms: Vec<Term>,
     pub(super) intercept: bool,
 }

@@ -6,7 +6,7 @@ use super::Problem;
 pub(super) enum Token {
     Name {
         name: String,
-        /// In backticks: a column, whatever it looks like.
+        /// Whether it stands in backticks: then it is a column, whatever it looks like.
         quoted: bool,
     },
     /// As typed.

@@ -28,7 +28,7 @@ impl ResponseKind {
         }
     }
 
-    /// In words, behind "must be".
+    /// The rule in words, behind "must be".
     pub fn rule(self) -> &'static str {
         match self {
             ResponseKind::Real => "a number",

@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
 use super::cache::{Wanted, cache_error};
-use super::compile::recipe;
+use super::compile::is_current;
 use super::inventory::Soundness;
 use super::record::{RECORD, Record};
 use super::wheel::Wheel;
@@ -248,7 +248,7 @@ fn place(path: &Path) -> Option<(&'static str, String)> {
 fn checked(folder: &Path, kind: &str) -> Result<Record, String> {
     let record = Record::read(folder)
         .ok_or("it lacks the hashes of its files; pack it again with this version")?;
-    if record.recipe != recipe(kind) {
+    if !is_current(kind, &record.recipe) {
         return Err(format!(
             "it was packed by another version of unshuffle than {}; pack it again with this version",
             env!("CARGO_PKG_VERSION")

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::bridgestan_folder::{check, check_stanc, tree_hash};
 use super::cache::{Wanted, cache_error};
-use super::cxx::{Cxx, FLAGS, LINK_FLAGS, Run};
+use super::cxx::{Cxx, FLAGS, LINK_FLAGS, Run, own_flags};
 use super::headers::{self, MODEL_HEADER, uses_solvers, write_replacements};
 use super::shipped::{BRIDGE, MODEL_BASE_CRTP, WITHOUT_SOLVERS};
 use super::source::hash_text;
@@ -84,7 +84,7 @@ impl<'a> Compiler<'a> {
         let start = Instant::now();
         let (recipe, made_with) = match &self.toolchain {
             Toolchain::BridgeStan(folder) => (BRIDGESTAN.to_string(), tree_hash(folder)),
-            Toolchain::Wheel(_) => (recipe("models"), String::new()),
+            Toolchain::Wheel(_) => (full_recipe("models"), String::new()),
         };
         let mut hasher = Sha256::new();
         hash_text(&mut hasher, &recipe);
@@ -206,10 +206,9 @@ impl<'a> Compiler<'a> {
 
     /// Whether the header is there, or a model was compiled before, so that more are to be expected.
     fn is_worth_precompiling(&self, cxx: &Cxx) -> bool {
-        let recipe = recipe("headers");
-        let key = key_with(cxx, &recipe);
+        let key = key_with(cxx, &full_recipe("headers"));
         self.cache.has_entry("headers", &key)
-            || self.cache.has_made("models", &self::recipe("models"))
+            || self.cache.has_made("models", &full_recipe("models"))
     }
 
     fn link(
@@ -243,7 +242,7 @@ impl<'a> Compiler<'a> {
 
     /// The bridge's object file; compiled once per toolchain.
     fn bridge(&self, wheel: &Wheel, cxx: &Cxx) -> Result<PathBuf, StanError> {
-        let recipe = recipe("bridge");
+        let recipe = full_recipe("bridge");
         let key = key_with(cxx, &recipe);
         let wanted = Wanted {
             kind: "bridge",
@@ -277,7 +276,7 @@ impl<'a> Compiler<'a> {
 
     /// An include folder with Stan's headers precompiled, so that an edited model compiles quickly.
     fn precompiled_header(&self, wheel: &Wheel, cxx: &Cxx) -> Result<PathBuf, StanError> {
-        let recipe = recipe("headers");
+        let recipe = full_recipe("headers");
         let key = key_with(cxx, &recipe);
         let wanted = Wanted {
             kind: "headers",
@@ -311,8 +310,19 @@ pub(super) const BRIDGESTAN: &str = "BridgeStan";
 /// Folders of the cache.
 pub(super) const KINDS: [&str; 4] = ["toolchains", "headers", "bridge", "models"];
 
-/// A hash of all that entries of this kind are made with, except the program and the C++ compiler. No path is in it, so
-/// that a cache may be copied, and no compiler, so that compiled models serve where there is none.
+/// The recipe of this kind with the flags of the user's own behind it, so that models with other flags are kept apart.
+fn full_recipe(kind: &str) -> String {
+    let own = own_flags().into_iter();
+    own.fold(recipe(kind), |recipe, flag| recipe + " " + &flag)
+}
+
+/// Whether this version can use an entry of this kind, with whichever flags of the user's own it was made.
+pub(super) fn is_current(kind: &str, made_by: &str) -> bool {
+    made_by.split(' ').next() == Some(&recipe(kind))
+}
+
+/// A hash of all that entries of this kind are made with, except the program, the C++ compiler and the user's own flags.
+/// No path is in it, so that a cache may be copied, and no compiler, so that compiled models serve where there is none.
 pub(super) fn recipe(kind: &str) -> String {
     if kind == "toolchains" {
         return wheel::ID.to_string();

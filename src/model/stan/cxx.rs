@@ -25,6 +25,12 @@ pub(super) const FLAGS: &[&str] = &[
     "-DSTAN_OVERRIDE_EIGEN_ASSERT",
 ];
 
+/// Flags of the user's own, from `$UNSHUFFLE_CXXFLAGS`, which stand behind `FLAGS`.
+pub(super) fn own_flags() -> Vec<String> {
+    let text = std::env::var("UNSHUFFLE_CXXFLAGS").unwrap_or_default();
+    text.split_whitespace().map(str::to_string).collect()
+}
+
 /// TBB is found relative to the model, so that the cache may be moved, and its path may have a comma or a colon, which
 /// separate here.
 pub(super) const LINK_FLAGS: &[&str] = &[
@@ -94,7 +100,7 @@ impl Run<'_> {
         to: &Path,
     ) -> Result<(), StanError> {
         let mut command = self.cxx.command();
-        command.args(FLAGS);
+        command.args(FLAGS).args(own_flags());
         for include in includes {
             command.arg("-I").arg(include);
         }

@@ -4,7 +4,7 @@ use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
 use super::cache::{BUILDING, cache_error};
-use super::compile::{BRIDGESTAN, KINDS, recipe};
+use super::compile::{BRIDGESTAN, KINDS, is_current};
 use super::record::Record;
 use super::{Cache, StanError};
 
@@ -48,9 +48,8 @@ impl Cache {
     pub fn entries(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
         for kind in KINDS {
-            let recipe = recipe(kind);
             let folders = children(&self.root().join(kind)).filter(|child| child.path().is_dir());
-            entries.extend(folders.map(|child| entry(kind, &recipe, &child)));
+            entries.extend(folders.map(|child| entry(kind, &child)));
         }
         entries.sort_by(|a, b| (a.kind, &a.what, &a.key).cmp(&(b.kind, &b.what, &b.key)));
         entries
@@ -81,7 +80,7 @@ impl Cache {
     }
 }
 
-fn entry(kind: &'static str, current: &str, child: &DirEntry) -> Entry {
+fn entry(kind: &'static str, child: &DirEntry) -> Entry {
     let folder = child.path();
     let name = child.file_name().to_string_lossy().into_owned();
     let unfinished = name
@@ -91,7 +90,7 @@ fn entry(kind: &'static str, current: &str, child: &DirEntry) -> Entry {
     let record = Record::read(&folder);
     let soundness = match &record {
         _ if unfinished.is_some() => Soundness::Unfinished,
-        Some(record) if record.recipe != current && record.recipe != BRIDGESTAN => {
+        Some(record) if record.recipe != BRIDGESTAN && !is_current(kind, &record.recipe) => {
             Soundness::Outdated
         }
         Some(record) if record.damaged(&folder, record.names()).is_some() => Soundness::Damaged,
@@ -116,7 +115,7 @@ fn children(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
     fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
-/// Of all files below; links are not followed.
+/// The size of all files below; links are not followed.
 fn size(folder: &Path) -> u64 {
     let of = |child: DirEntry| match child.metadata() {
         Ok(found) if found.is_dir() => size(&child.path()),
@@ -130,6 +129,7 @@ fn size(folder: &Path) -> u64 {
 mod tests {
     use super::super::SilentBuild;
     use super::super::cache::Wanted;
+    use super::super::compile::recipe;
     use super::*;
 
     fn add(cache: &Cache, key: &str, recipe: &str) -> PathBuf {
@@ -152,6 +152,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let cache = Cache::at(dir.path());
         let sound = add(&cache, "sound", &recipe("models"));
+        let faster = add(&cache, "faster", &format!("{} -O1", recipe("models")));
         let genuine = add(&cache, "genuine", BRIDGESTAN);
         let outdated = add(&cache, "outdated", "another");
         let damaged = add(&cache, "damaged", &recipe("models"));
@@ -177,8 +178,9 @@ mod tests {
         let cleaned = cache.clean(false).unwrap();
         assert_eq!((cleaned.num_entries, cleaned.num_in_use), (3, 1));
         assert!(sound.exists() && genuine.exists() && busy.exists());
+        assert!(faster.exists(), "flags of one's own do not outdate a model");
         assert!(!outdated.exists() && !damaged.exists() && !interrupted.exists());
-        assert_eq!(cache.clean(true).unwrap().num_entries, 2);
+        assert_eq!(cache.clean(true).unwrap().num_entries, 3);
         assert!(!sound.exists());
         assert!(dir.path().join("thesis.tex").exists());
     }

@@ -20,7 +20,7 @@ pub(super) struct Record {
     pub what: String,
     /// Hash of what it was made with; see `compile::recipe`.
     pub recipe: String,
-    /// By path inside the entry.
+    /// Size and hash of each file, by path inside the entry.
     pub files: BTreeMap<String, Fingerprint>,
 }
 

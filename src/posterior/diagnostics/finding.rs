@@ -9,7 +9,7 @@ use super::finding_json::FindingRecord;
 pub(crate) const MAX_R_HAT: f64 = 1.01;
 pub(crate) const MIN_ESS_PER_CHAIN: f64 = 100.0;
 pub(crate) const MIN_E_BFMI: f64 = 0.3;
-/// In standard deviations of the prior.
+/// The largest distance from the prior mean without a finding, in standard deviations of the prior.
 pub(crate) const MAX_PRIOR_DEVIATION: f64 = 3.0;
 const MAX_NAMED: usize = 5;
 

@@ -11,7 +11,7 @@ use crate::sampler::hmc::{Metric, MetricKind};
 /// Where HMC moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordinates {
-    /// In the program's own parameters.
+    /// The program's own parameters.
     Theta,
     /// Coefficients of centred and scaled predictors.
     Standardised,

@@ -7,6 +7,7 @@ use std::path::Path;
 use super::DrawsError;
 use super::read::whole_lines;
 use crate::sampler::links::Permutation;
+use crate::text::FileError;
 
 const HEADER: &str = "draw,row,linked_to";
 
@@ -68,10 +69,7 @@ pub struct MovedRow {
 
 /// Reads the moved rows of every draw of a chain.
 pub fn read_links(path: &Path) -> Result<Vec<MovedRow>, DrawsError> {
-    let text = fs::read_to_string(path).map_err(|source| DrawsError::Read {
-        path: path.to_path_buf(),
-        source,
-    })?;
+    let text = fs::read_to_string(path).map_err(FileError::read(path))?;
     let malformed = |line: usize, what: &str| DrawsError::Malformed {
         path: path.to_path_buf(),
         line,

@@ -1,7 +1,6 @@
 //! Reads a fit's draws back, for everything that works from saved output alone.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -10,21 +9,12 @@ use super::Checkpoint;
 use super::copies::is_copy;
 use crate::posterior::diagnostics::e_bfmi;
 use crate::posterior::{FitState, Folder, PosteriorError, Status};
+use crate::text::FileError;
 
 #[derive(Debug, Error)]
 pub enum DrawsError {
-    #[error("cannot read {}", path.display())]
-    Read {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("cannot write {}", path.display())]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("{} has no draws_<chain>.csv: it is not the output of a fit", path.display())]
     NoDraws { path: PathBuf },
     #[error("{}, line {line}: {what}", path.display())]
@@ -82,10 +72,6 @@ impl ChainDraws {
 /// draws count for which its checkpoints vouch: its files may end anywhere.
 pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, PosteriorError> {
     let folder = Folder::new(folder);
-    let read_error = |source| DrawsError::Read {
-        path: folder.path().to_path_buf(),
-        source,
-    };
     let status = Status::read(&folder)?;
     let is_open = |status: &Status| {
         use FitState::{Failed, Planned, Running};
@@ -100,7 +86,7 @@ pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, PosteriorError> {
     let mut chains = Vec::new();
     for chain in folder
         .chains()
-        .map_err(read_error)?
+        .map_err(FileError::read(folder.path()))?
         .into_iter()
         .filter(is_ours)
     {
@@ -158,10 +144,7 @@ fn read_named(path: &Path) -> Result<ChainDraws, DrawsError> {
 }
 
 pub fn read_chain(path: &Path) -> Result<ChainDraws, DrawsError> {
-    let text = fs::read_to_string(path).map_err(|source| DrawsError::Read {
-        path: path.to_path_buf(),
-        source,
-    })?;
+    let text = fs::read_to_string(path).map_err(FileError::read(path))?;
     let mut chain = ChainDraws::default();
     for (number, line) in whole_lines(&text).lines().enumerate() {
         if let Some(comment) = line.strip_prefix('#') {

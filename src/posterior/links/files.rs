@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::LinksSummary;
 use crate::posterior::draws::{DrawsError, format_float};
 use crate::posterior::{Folder, Row};
+use crate::text::FileError;
 
 /// Partners listed in rows.csv, the best one included.
 const NUM_PARTNERS: usize = 3;
@@ -31,10 +32,10 @@ impl LinksSummary {
         let write = |name: &str, text: io::Result<Vec<u8>>| {
             let path = folder.file(name);
             text.and_then(|text| fs::write(&path, text))
-                .map_err(|source| DrawsError::Write { path, source })
+                .map_err(FileError::write(&path))
         };
         write(Folder::ROWS, self.rows_csv(rows))?;
-        write(Folder::PI_MEAN, self.pi_mean_csv())
+        Ok(write(Folder::PI_MEAN, self.pi_mean_csv())?)
     }
 
     fn rows_csv(&self, rows: &[Row]) -> io::Result<Vec<u8>> {

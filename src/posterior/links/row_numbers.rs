@@ -21,12 +21,12 @@ impl RowNumbers {
         self.numbers.len()
     }
 
-    /// In her file, from 1.
+    /// The number of a row in the user's file, from 1.
     pub fn number(&self, place: usize) -> usize {
         self.numbers[place]
     }
 
-    /// In the data set, from 0; None for a row that is not in it.
+    /// The index of a row in the data set, from 0; None for a row that is not in it.
     pub fn place(&self, number: usize) -> Option<usize> {
         self.places.get(&number).copied()
     }

@@ -167,7 +167,7 @@ fn legible(rows: &[Row], members: &[usize]) -> bool {
     })
 }
 
-/// From the lowest to the highest end of any method.
+/// The lowest and the highest end of the intervals of all methods.
 fn reach(row: &Row) -> Option<(f64, f64)> {
     let bars = row.bars.iter().flatten();
     bars.map(|bar| (bar.low, bar.high)).reduce(joined)

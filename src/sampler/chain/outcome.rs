@@ -46,7 +46,7 @@ pub struct ChainOutcome {
 pub enum LinksStart {
     /// As given.
     Identity,
-    /// At the mode given the starting values of theta.
+    /// The links start at the mode given the starting values of theta.
     Mode,
     /// With some rows moved at random.
     Random,

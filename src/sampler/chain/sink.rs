@@ -29,7 +29,7 @@ pub const LINK_COLUMNS: [&str; 4] = [
 /// One saved draw.
 #[derive(Debug, Clone, Copy)]
 pub struct Draw<'a> {
-    /// In the order of the columns.
+    /// The values of the draw, in the order of the columns.
     pub values: &'a [f64],
     /// None where every link stays as it is.
     pub links: Option<&'a Permutation>,

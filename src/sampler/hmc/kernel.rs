@@ -27,7 +27,7 @@ pub struct StepInfo {
     pub divergent: bool,
     /// H at the accepted point.
     pub energy: f64,
-    /// At the new position.
+    /// The log density at the new position.
     pub log_density: f64,
 }
 
@@ -89,7 +89,7 @@ impl Kernel {
         kernel
     }
 
-    /// From here on static trajectories of this mean time, with the same step size and metric.
+    /// Uses static trajectories of this mean time from here on, with the same step size and metric.
     pub fn make_static(&mut self, integration_time: f64) {
         let dim = self.dynamics.metric.dim();
         self.engine = Engine::Static(StaticHmc::new(dim, integration_time));

@@ -57,7 +57,7 @@ struct Proposal {
 /// How the proposal of a joined trajectory is drawn from those of its two halves.
 #[derive(Clone, Copy)]
 enum Draw {
-    /// By the share of the weights: exact multinomial sampling, within subtrees.
+    /// Exact multinomial sampling by the share of the weights, within subtrees.
     Multinomial,
     /// Towards the new half, min(1, w_new / w_old): moves farther, at the top level only.
     Progressive,

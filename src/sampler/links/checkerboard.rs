@@ -16,10 +16,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Restart {
-    /// From the current links, which samples the posterior exactly.
+    /// Each step starts from the current links, which samples the posterior exactly.
     #[default]
     Current,
-    /// From the most probable links, as in the paper; biased towards them.
+    /// Each step starts from the most probable links, as in the paper; biased towards them.
     // Not a Gibbs step for a finite number of proposals.
     Mode,
 }

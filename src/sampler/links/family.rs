@@ -114,7 +114,7 @@ pub struct FamilyLogLik<F> {
     location: Vec<f64>,
     log_base: Vec<f64>,
     fitted: Vec<f64>,
-    /// Of each fitted value; used by exponential families alone.
+    /// The log partition function at each fitted value; used by exponential families alone.
     log_partition: Vec<f64>,
     precision: f64,
     log_constant: f64,

@@ -29,7 +29,7 @@ pub(crate) struct Rate {
     num_movable: usize,
     /// p is I_s(order + 1, order + 1), the regularised incomplete beta function.
     order: u32,
-    /// At s = (k + 1) / (nodes + 1).
+    /// The nodes of the quadrature, at s = (k + 1) / (nodes + 1).
     nodes: Vec<Node>,
 }
 

@@ -14,7 +14,7 @@ pub struct RatePrior {
     pub a: f64,
     /// Second parameter of the Beta distribution.
     pub b: f64,
-    /// At least 0 and below 1.
+    /// The prior probability that the linkage made no error: at least 0 and below 1.
     pub no_error: f64,
 }
 

@@ -22,7 +22,7 @@ const EM_STEPS: usize = 4;
 pub(crate) struct RowProposal {
     /// q of each row.
     probability: Vec<f64>,
-    /// In the order of `LinkSpace::members`.
+    /// The odds of a mismatch for each row, in the order of `LinkSpace::members`.
     odds: Vec<f64>,
     suspicious: Vec<usize>,
     alias: AliasTable,

@@ -18,7 +18,7 @@ pub struct LinearStatistics {
     /// Rows of Q, one after the other.
     rows: Vec<f64>,
     r: Upper,
-    /// In the order of the user's rows.
+    /// The responses, in the order of the user's rows.
     response: Vec<f64>,
     /// c, e and RSS of the links as given.
     projection: Vec<f64>,
@@ -52,7 +52,7 @@ impl LinearStatistics {
         self.response.len()
     }
 
-    /// In the order of the user's rows.
+    /// The responses, in the order of the user's rows.
     pub fn response(&self) -> &[f64] {
         &self.response
     }

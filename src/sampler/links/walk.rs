@@ -7,7 +7,7 @@ use super::rows::RowProposal;
 use super::space::{Candidates, LinkSpace};
 use rand::Rng;
 
-/// Of the draws that are not home: the share that follows the prior's weights alone, so that no candidate is out of reach.
+/// The share of the draws, home excluded, that follows the prior's weights alone, so that no candidate is out of reach.
 const PRIOR_SHARE: f64 = 0.1;
 
 /// s(column | row) over a row's candidates and its own place: mostly by how well the response would fit there.

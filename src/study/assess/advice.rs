@@ -37,7 +37,7 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Of trials by share, the file as given first.
+    /// The advice that follows from trials by share, the file as given first.
     pub fn new(trials: &[Trial]) -> Advice {
         let [as_given, .., last] = trials else {
             unreachable!("the file as given and planted links");

@@ -19,7 +19,7 @@ const CLEAR_GAIN: f64 = 2.71;
 /// The 99.5 % point of the standard normal distribution.
 const Z_99: f64 = 2.576;
 
-/// Of the file as given.
+/// What the file as given is like.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Description {
     pub num_rows: usize,
@@ -32,7 +32,7 @@ pub struct Description {
     pub residuals: Option<Residuals>,
 }
 
-/// Of least squares with the links as given.
+/// What the residuals of least squares with the links as given are like.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Residuals {
     pub response_sd: f64,
@@ -149,7 +149,7 @@ fn best_student_t(residuals: &[f64]) -> (f64, f64) {
     best.expect("several are tried")
 }
 
-/// At the best scale, which EM finds.
+/// The log likelihood of Student t residuals at the best scale, which EM finds.
 fn student_t_log_lik(residuals: &[f64], nu: f64) -> f64 {
     const STEPS: usize = 100;
     let count = residuals.len() as f64;
@@ -185,7 +185,7 @@ fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// From 0; ties share their mean.
+/// Ranks from 0; ties share their mean.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&i, &j| values[i].total_cmp(&values[j]));

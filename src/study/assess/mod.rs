@@ -6,8 +6,7 @@ mod table;
 mod trial;
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 use thiserror::Error;
@@ -18,6 +17,7 @@ pub use trial::{METHODS, SHARES, Trial, Trials, check};
 
 use crate::fit::FitError;
 use crate::study::simulate::SimulateError;
+use crate::text::FileError;
 
 pub const ASSESS_JSON: &str = "assess.json";
 pub const ASSESS_SVG: &str = "assess.svg";
@@ -40,22 +40,18 @@ pub enum AssessError {
     Plant(#[source] SimulateError),
     #[error(transparent)]
     Fit(#[from] FitError),
-    #[error("cannot write to {}", path.display())]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
 }
 
 /// assess.json.
 #[derive(Debug, Clone, Serialize)]
 pub struct Assessment {
-    /// Of the config.
+    /// The name of the config.
     pub name: String,
     pub description: Description,
     pub trials: Vec<Trial>,
-    /// Of a fit with the config's own settings.
+    /// Seconds that a fit with the config's own settings will take.
     pub expected_seconds: f64,
     pub advice: Advice,
 }
@@ -63,15 +59,11 @@ pub struct Assessment {
 impl Assessment {
     /// Writes assess.json and assess.svg, and nothing else.
     pub fn write(&self, folder: &Path) -> Result<(), AssessError> {
-        let failed = |path: &Path| {
-            let path = path.to_path_buf();
-            move |source| AssessError::Write { path, source }
-        };
-        fs::create_dir_all(folder).map_err(failed(folder))?;
+        fs::create_dir_all(folder).map_err(FileError::write_to(folder))?;
         let json = serde_json::to_string_pretty(self).expect("plain JSON") + "\n";
         for (name, text) in [(ASSESS_JSON, json), (ASSESS_SVG, self.figure().svg())] {
             let path = folder.join(name);
-            fs::write(&path, text).map_err(failed(&path))?;
+            fs::write(&path, text).map_err(FileError::write_to(&path))?;
         }
         Ok(())
     }

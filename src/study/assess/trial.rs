@@ -11,9 +11,10 @@ use crate::fit::{FitError, Program};
 use crate::posterior::Posterior;
 use crate::sampler::chain::Observer;
 use crate::study::simulate::Planting;
+use crate::text::FileError;
 use crate::trust::{Coefficient, Method};
 
-/// Of the links that can be wrong; the first trial is the file as given.
+/// Shares of the links that are made wrong, of those that can be; the first trial is the file as given.
 pub const SHARES: [f64; 4] = [0.0, 0.05, 0.1, 0.2];
 /// The answers that are compared, in the order of tables.
 pub const METHODS: [Method; 4] = [
@@ -41,7 +42,7 @@ pub struct Trials<'a> {
 /// What came of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trial {
-    /// Of the links that can be wrong.
+    /// The share of wrong links, of those that can be wrong.
     pub share: f64,
     pub num_planted: usize,
     /// Mean over the slopes of the distance from the file as given with every link kept, in its standard deviations; by
@@ -114,10 +115,8 @@ impl<'a> Trials<'a> {
         observer: &dyn Observer,
     ) -> Result<Option<Trial>, AssessError> {
         let (data, num_planted) = self.planted(share)?;
-        let folder = tempfile::tempdir().map_err(|source| FitError::Write {
-            path: std::env::temp_dir(),
-            source,
-        })?;
+        let unwritable = FileError::write_to(std::env::temp_dir());
+        let folder = tempfile::tempdir().map_err(|error| FitError::from(unwritable(error)))?;
         let mut config = self.config.clone();
         config.output = folder.path().join("fit");
         let prepared = self.program.with_data(config, data)?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::data::DataError;
+use crate::text::FileError;
 
 #[derive(Debug, Error)]
 pub enum SimulateError {
@@ -60,10 +61,6 @@ pub enum SimulateError {
     },
     #[error("{} is already there: choose another folder, or overwrite it with --force", .path.display())]
     Exists { path: PathBuf },
-    #[error("cannot write {}: {source}", .path.display())]
-    Write {
-        path: PathBuf,
-        #[source]
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
 }

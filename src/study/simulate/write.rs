@@ -11,6 +11,7 @@ use serde_json::ser::Formatter;
 
 use super::{SimulateError, Simulated, Truth, predictor_names};
 use crate::config::{Data, DataSource, Family};
+use crate::text::FileError;
 
 /// Writes `data.csv`, `truth.json` and `config.json` into `folder`; replaces such files only with `force`.
 pub fn write_files(
@@ -29,14 +30,10 @@ pub fn write_files(
     if let Some(path) = existing.filter(|path| path.exists()).find(|_| !force) {
         return Err(SimulateError::Exists { path });
     }
-    let failed = |path: &Path, source: io::Error| SimulateError::Write {
-        path: path.to_path_buf(),
-        source,
-    };
-    fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    fs::create_dir_all(folder).map_err(FileError::write(folder))?;
     for (name, text) in files {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(|error| failed(&path, error))?;
+        fs::write(&path, text).map_err(FileError::write(&path))?;
     }
     Ok(())
 }

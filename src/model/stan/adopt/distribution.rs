@@ -6,7 +6,7 @@ pub(super) struct Distribution {
     pub name: &'static str,
     /// What its arguments are, as names for local variables.
     pub arguments: &'static [&'static str],
-    /// Of an integer response: its log mass in real arithmetic, since no `_lpmf` takes the latent response.
+    /// The log mass of an integer response in real arithmetic, since no `_lpmf` takes the latent response.
     formula: Option<&'static str>,
 }
 

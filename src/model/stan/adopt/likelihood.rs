@@ -12,7 +12,7 @@ pub(super) struct Likelihood<'p, 't> {
     pub outer: usize,
     /// As written: `normal`, `normal_id_glm`, or the user's own.
     pub name: &'t str,
-    /// Of one row; None for the user's own function.
+    /// The distribution of one row; None for the user's own function.
     pub row: Option<&'static Distribution>,
     /// Whether `name` is a regression in one call.
     pub is_glm: bool,

@@ -27,7 +27,7 @@ use crate::model::stan::StanError;
 #[derive(Debug)]
 pub struct Adopted {
     pub text: String,
-    /// In the order of the original's lines.
+    /// The changes, in the order of the original's lines.
     pub changes: Vec<Change>,
     /// The response's name, in case it had to change.
     pub response: String,
@@ -346,7 +346,7 @@ fn move_columns(
     });
 }
 
-/// At the start of generated quantities, where no variable of the user's can clash with a copied local one.
+/// Adds `log_lik` at the start of generated quantities, where no variable of the user's can clash with a copied local one.
 fn add_log_lik(program: &Program, lines: &str, edits: &mut Vec<Edit>, changes: &mut Vec<Change>) {
     let text = program.text;
     let known = program.declarations("generated quantities");
