@@ -11,7 +11,8 @@ use super::output::data_to_stdout;
 use super::progress::ChainProgress;
 use super::slurm::JobArray;
 use super::terminal::{stop_on_interrupt, tidy};
-use crate::fit::{ChainStand, Existing, Found, Prepared};
+use crate::fit::{ChainStand, Existing, Found, Prepared, check_writable};
+use crate::posterior::Folder;
 
 #[derive(Debug, Args)]
 pub(super) struct PlanArgs {
@@ -47,7 +48,9 @@ pub(super) struct CollectArgs {
 }
 
 pub(super) fn plan(args: PlanArgs) -> Result<(), Failure> {
-    let prepared = args.config.prepare(args.config.load()?)?;
+    let config = args.config.load()?;
+    check_writable(&Folder::new(&config.output))?;
+    let prepared = args.config.prepare(config)?;
     warn_of_unreachable_links(&prepared);
     warn_of_size(&prepared);
     prepared.plan(args.existing.choice())?;

@@ -1,14 +1,12 @@
 //! `unshuffle check`: everything that `fit` does before sampling.
 
-use std::path::Path;
-
 use clap::Args;
 
 use super::config_args::{ConfigArgs, warn_of_size, warn_of_unreachable_links, what_was_done};
 use super::failure::Failure;
 use super::terminal::tidy;
 use crate::config;
-use crate::fit::{Existing, check_output};
+use crate::fit::{Existing, check_output, check_writable};
 use crate::posterior::Folder;
 use crate::priors::PriorsUsed;
 
@@ -20,7 +18,7 @@ pub(super) struct CheckArgs {
 
 pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     let config = args.config.load()?;
-    check_writable(&config.output)?;
+    check_writable(&Folder::new(&config.output))?;
     let prepared = args.config.prepare(config)?;
     let data = &prepared.data;
     say!("config   {}", args.config.file.config.display());
@@ -66,27 +64,6 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         Err(occupied) => say!("Everything else is ready to fit, but {occupied}"),
     }
     Ok(())
-}
-
-/// Refuses an output that is no folder, or in which no file can be made. Nothing stays behind.
-fn check_writable(output: &Path) -> Result<(), Failure> {
-    let mut ancestors = output.ancestors();
-    // A folder that is not there yet is made in the first one that is.
-    let existing = ancestors.find(|path| path.exists());
-    let existing = existing.unwrap_or(Path::new("."));
-    let refused = |reason: String| {
-        let output = output.display();
-        Failure::user(format!(
-            "cannot write to {output} ({reason}); choose another `output`"
-        ))
-    };
-    if !existing.is_dir() {
-        return Err(refused(format!("{} is not a folder", existing.display())));
-    }
-    match tempfile::tempfile_in(existing) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(refused(error.to_string())),
-    }
 }
 
 fn print_priors(priors: &PriorsUsed) {

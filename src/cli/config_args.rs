@@ -132,7 +132,7 @@ pub(super) fn warn_of_unreachable_links(prepared: &Prepared) {
         let why = if has_candidates {
             "in data.candidates the row whose place is taken must have a candidate too, until the circle closes; pairs of different blocks, or with a safe row, do not count"
         } else {
-            "every row is safe or alone in its block"
+            "every row is safe, certain by its match probability, or alone in its block"
         };
         note!("warning: no row can be linked elsewhere, so every link stays: {why}");
     } else if has_candidates && matches!(update, config::Update::Checkerboard { .. }) {

@@ -175,6 +175,7 @@ impl From<FitError> for Failure {
             | FitError::Posterior(_)
             | FitError::Compare(_)
             | FitError::Report(_)
+            | FitError::NotWritable { .. }
             | FitError::OutputExists { .. }
             | FitError::NoCheckpoints { .. }
             | FitError::Differs { .. }

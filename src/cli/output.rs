@@ -65,9 +65,11 @@ pub(super) fn to_stderr(text: &str) {
 pub(super) fn exit_code(code: u8) -> u8 {
     match FAILED.get() {
         Some(error) if error.kind() != ErrorKind::BrokenPipe => {
-            note!(
-                "error: cannot write to the standard output ({error}); free some space, or send it elsewhere"
+            let sentence = format!(
+                "error: cannot write to the standard output ({error}); free some space, or send it elsewhere\n"
             );
+            // Also with --json, whose events go to the stream that failed.
+            let _ = stderr().lock().write_all(sentence.as_bytes());
             if code == 0 { 2 } else { code }
         }
         _ => code,

@@ -10,6 +10,10 @@ pub enum ConfigError {
         #[source]
         source: std::io::Error,
     },
+    #[error(
+        "the name of the folder {folder} is not UTF-8 text, so no results could name it; rename it"
+    )]
+    FolderName { folder: String },
     #[error("{file} is not UTF-8 text; save it again as UTF-8")]
     NotText { file: String },
     #[error("{file}, line {line}, column {column}: not valid JSON, {problem}; {fix}")]

@@ -52,7 +52,8 @@ pub(crate) fn load_value(file: &Path, settings: &[String]) -> Result<Value, Conf
 }
 
 fn parse_value(text: &str, file: &Path, settings: &[String]) -> Result<Value, ConfigError> {
-    let mut value = strict_json::from_str(text).map_err(|error| syntax_error(file, &error))?;
+    let mut value =
+        strict_json::from_str(text).map_err(|error| syntax_error(file, text, &error))?;
     for setting in settings {
         overrides::apply(&mut value, setting)?;
     }
@@ -85,7 +86,7 @@ pub(super) fn read_text(file: &Path) -> Result<String, ConfigError> {
     }
 }
 
-pub(super) fn syntax_error(file: &Path, error: &serde_json::Error) -> ConfigError {
+pub(super) fn syntax_error(file: &Path, text: &str, error: &serde_json::Error) -> ConfigError {
     let message = error.to_string();
     let problem = message
         .rsplit_once(" at line ")
@@ -97,7 +98,12 @@ pub(super) fn syntax_error(file: &Path, error: &serde_json::Error) -> ConfigErro
     } else if problem.starts_with("number out of range") {
         "write a number below 1e308"
     } else {
-        "JSON has no comments, no comma after the last entry, and double quotes around text"
+        let line = text.lines().nth(error.line().saturating_sub(1));
+        let before = line.and_then(|line| line.get(..error.column().saturating_sub(1)));
+        let at = before.map_or("", |before| &line.unwrap_or_default()[before.len()..]);
+        word_of_other_languages(at).unwrap_or(
+            "JSON has no comments, no comma after the last entry, and double quotes around text",
+        )
     };
     ConfigError::Syntax {
         file: file.display().to_string(),
@@ -105,6 +111,18 @@ pub(super) fn syntax_error(file: &Path, error: &serde_json::Error) -> ConfigErro
         column: error.column(),
         problem: problem.to_string(),
         fix,
+    }
+}
+
+/// What to write in the place of a word that Python, R or JavaScript has and JSON lacks.
+fn word_of_other_languages(text: &str) -> Option<&'static str> {
+    let starts = |words: &[&str]| words.iter().any(|word| text.starts_with(word));
+    if starts(&["NaN", "nan", "Inf", "inf", "NA"]) {
+        Some("JSON has no NaN and no Infinity: write a finite number, or leave the key out")
+    } else if starts(&["True", "False", "None", "TRUE", "FALSE", "NULL"]) {
+        Some("JSON writes true, false and null in small letters")
+    } else {
+        None
     }
 }
 

@@ -181,7 +181,13 @@ pub(super) fn absolute_folder(file: &Path) -> Result<PathBuf, ConfigError> {
     };
     let mut folder = std::path::absolute(file).map_err(unreadable)?;
     folder.pop();
-    Ok(folder)
+    // The saved config and the header of the draws name files below it.
+    match folder.to_str() {
+        Some(_) => Ok(folder),
+        None => Err(ConfigError::FolderName {
+            folder: folder.display().to_string(),
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,12 @@ pub enum DataError {
         "the data are arrays of a program and in no file; to read them from one, name it in data.file"
     )]
     Arrays,
+    #[error("{file} is {what}; {fix}")]
+    NotCsv {
+        file: String,
+        what: &'static str,
+        fix: &'static str,
+    },
     #[error("{file}, line {line}: not UTF-8 text; save the file again as \"CSV UTF-8\"")]
     NotText { file: String, line: usize },
     #[error(
@@ -68,8 +74,9 @@ pub enum DataError {
         rule: &'static str,
     },
     #[error(
-        "{file} has {num_rows} rows for {num_coefficients} coefficients{counting}; add rows or remove predictors \
-         until there are more rows than coefficients"
+        "{file} has {num_rows} row{} for {num_coefficients} coefficients{counting}; add rows or remove predictors \
+         until there are more rows than coefficients",
+        if *num_rows == 1 { "" } else { "s" }
     )]
     TooFewRows {
         file: String,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::cell;
-use super::table::{Table, column_advice, excerpt};
+use super::table::{Table, check_rereadable, column_advice, excerpt};
 use super::{DataError, Notes};
 use crate::config::{Data, DataSource, LinkColumns, Missing};
 
@@ -28,8 +28,14 @@ impl Linked {
     pub(super) fn read(data: &Data, notes: &mut Notes) -> Result<Linked, DataError> {
         match &data.source {
             DataSource::Arrays => Err(DataError::Arrays),
-            DataSource::File { file } => Ok(Linked::one(Table::read(file, "data.file")?)),
+            DataSource::File { file } => {
+                check_rereadable(file)?;
+                Ok(Linked::one(Table::read(file, "data.file")?))
+            }
             DataSource::Two { left, right, links } => {
+                [left, right]
+                    .into_iter()
+                    .try_for_each(|file| check_rereadable(file))?;
                 let left = Table::read(left, "data.left")?;
                 let right = Table::read(right, "data.right")?;
                 let links_of_left = link_rows(&left, &right, links, data.missing, notes)?;

@@ -37,6 +37,9 @@ impl Table {
         if bytes.starts_with(b"\xef\xbb\xbf") {
             bytes.drain(..3);
         }
+        if let Some((what, fix)) = no_csv(&bytes) {
+            return Err(DataError::NotCsv { file, what, fix });
+        }
         let text = String::from_utf8(bytes).map_err(|error| DataError::NotText {
             file: file.clone(),
             line: line_at(error.as_bytes(), error.utf8_error().valid_up_to()),
@@ -199,11 +202,57 @@ impl Table {
     }
 }
 
+/// Refuses a pipe or a device: data of a fit are read again, for their hash and after the fit.
+pub(super) fn check_rereadable(path: &Path) -> Result<(), DataError> {
+    let is_stream = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
+    match std::fs::metadata(path).is_ok_and(is_stream) {
+        true => Err(DataError::NotCsv {
+            file: path.display().to_string(),
+            what: "a pipe or a device, and the data of a fit are read more than once",
+            fix: "save them as a file",
+        }),
+        false => Ok(()),
+    }
+}
+
+/// What a file is that is no CSV file by its first bytes, and what to do.
+fn no_csv(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    const UNPACK: &str = "unpack it, and name the unpacked file";
+    const EXPORT: &str = "save the table as \"CSV UTF-8\", and name that file";
+    let known: [(&[u8], &str, &str); 8] = [
+        (b"\x1f\x8b", "compressed (gzip)", UNPACK),
+        (b"BZh", "compressed (bzip2)", UNPACK),
+        (b"\xfd7zXZ\0", "compressed (xz)", UNPACK),
+        (b"\x28\xb5\x2f\xfd", "compressed (zstd)", UNPACK),
+        (b"PK\x03\x04", "an Excel workbook or a zip archive", EXPORT),
+        (b"\xd0\xcf\x11\xe0", "an Excel workbook", EXPORT),
+        (b"PAR1", "a Parquet file", EXPORT),
+        (b"\x89HDF\r\n", "an HDF5 file", EXPORT),
+    ];
+    let is_wide = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") || {
+        let start = &bytes[..bytes.len().min(1000)];
+        4 * start.iter().filter(|byte| **byte == 0).count() > start.len()
+    };
+    let mut known = known.into_iter();
+    let found = known.find(|(start, ..)| bytes.starts_with(start));
+    match found {
+        Some((_, what, fix)) => Some((what, fix)),
+        None => is_wide.then_some(("UTF-16 text, not UTF-8", EXPORT)),
+    }
+}
+
 /// What to do about a column that is not there.
 pub(super) fn column_advice(column: &str, header: &[String]) -> String {
     const MAX_LISTED: usize = 12;
+    let has_marks = |name: &str| name.contains(|c| matches!(c, '\u{300}'..='\u{36f}'));
     if let Some(name) = nearest(column, header.iter().map(String::as_str)) {
-        format!("did you mean `{name}`?")
+        match has_marks(name) == has_marks(column) {
+            true => format!("did you mean `{name}`?"),
+            // They look alike: `é` is one character, or `e` and an accent.
+            false => format!(
+                "did you mean `{name}`? Its accents are other characters (Unicode NFC or NFD), so copy the name from the file"
+            ),
+        }
     } else if let [only] = header {
         format!(
             "the header is the one column `{only}`, so separate columns by commas, semicolons or tabs"

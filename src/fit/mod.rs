@@ -32,7 +32,7 @@ use crate::text::FileError;
 
 pub use chains::ChainStand;
 use output::Output;
-pub use output::{Existing, check_output};
+pub use output::{Existing, check_output, check_writable};
 pub use prepare::{Prepared, Program, prepare, prepare_with, read_data, stan_source};
 pub use request::Fit;
 pub use resume::Found;
@@ -91,6 +91,9 @@ pub enum FitError {
     /// The report cannot be written.
     #[error(transparent)]
     Report(#[from] ReportError),
+    /// The output folder cannot be made, or cannot be written to.
+    #[error("cannot write to {} ({reason}); choose another `output`", path.display())]
+    NotWritable { path: PathBuf, reason: String },
     /// The output folder holds a fit already.
     #[error(
         "{} already holds a fit: choose another `output`, replace it with --force, or go on with it with --resume", path.display()

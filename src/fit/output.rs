@@ -1,5 +1,8 @@
 //! The output folder of a fit while it is at work: locked, marked, and filled in place or beside an earlier fit.
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use super::resume::Found;
 use super::{FitError, Prepared};
 use crate::posterior::{FitState, Folder, FolderLock, Posterior, PosteriorError, Status};
@@ -100,9 +103,55 @@ impl Output {
     }
 }
 
-/// Refuses an output folder that another fit is writing to, or that holds a fit which may not be replaced.
+/// Refuses an output that is no folder, or in which no file can be made. Nothing stays behind.
+pub fn check_writable(folder: &Folder) -> Result<(), FitError> {
+    let made_in = existing_folder(folder)?;
+    match tempfile::tempfile_in(made_in) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(not_writable(folder, error.to_string())),
+    }
+}
+
+/// The output folder, or the first folder above it that exists, in which it would be made.
+fn existing_folder(folder: &Folder) -> Result<&Path, FitError> {
+    let path = folder.path();
+    // A name that no file can have would look like one that is free.
+    match path.symlink_metadata() {
+        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Err(not_writable(folder, error.to_string()));
+        }
+        Ok(_) if !path.exists() => {
+            return Err(not_writable(folder, "it is a link to nothing".into()));
+        }
+        _ => {}
+    }
+    let existing = path.ancestors().find(|path| path.exists());
+    let existing = existing.unwrap_or(Path::new("."));
+    match existing.is_dir() {
+        true => Ok(existing),
+        false => {
+            let reason = format!("{} is not a folder", existing.display());
+            Err(not_writable(folder, reason))
+        }
+    }
+}
+
+fn not_writable(folder: &Folder, reason: String) -> FitError {
+    FitError::NotWritable {
+        path: folder.path().to_path_buf(),
+        reason,
+    }
+}
+
+/// Refuses an output that is no folder, one that another fit is writing to, or one that holds a fit which may not be replaced.
 pub fn check_output(folder: &Folder, existing: Existing) -> Result<(), FitError> {
-    let status = Status::read(folder)?;
+    match existing {
+        // A finished fit in a folder that cannot be written to has nothing left to do.
+        Existing::Resume => drop(existing_folder(folder)?),
+        _ => check_writable(folder)?,
+    }
+    // What is left of a damaged status does not tell who is at work; the lock does.
+    let status = Status::read(folder).ok().flatten();
     let may_be_at_work = |status: Status| {
         use FitState::{Planned, Running};
         matches!(status.state, Planned | Running)
@@ -132,7 +181,7 @@ pub(super) fn empty(beside: &Folder, status: &Status) -> Result<FolderLock, Post
 }
 
 /// Whether there is anything to go on with.
-fn has_checkpoint(folder: &Folder) -> bool {
+pub(super) fn has_checkpoint(folder: &Folder) -> bool {
     let names = folder.fit_files().ok().flatten().unwrap_or_default();
     let mut saved = names.iter().filter(|name| name.starts_with("checkpoint_"));
     saved.any(|name| folder.file(name).exists())

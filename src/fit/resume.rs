@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::output::has_checkpoint;
 use super::{FitError, Prepared};
 use crate::config;
 use crate::posterior::draws::Checkpoint;
@@ -40,13 +41,17 @@ impl Prepared {
     }
 
     fn found_in(&self, folder: &Folder) -> Result<Found, FitError> {
-        let Some(status) = Status::read(folder)? else {
-            return match folder.fit_files()? {
-                Some(_) => Err(FitError::NoCheckpoints {
+        // A fit whose status is lost has its checkpoints.
+        let status = match Status::read(folder) {
+            Ok(Some(status)) => Some(status),
+            Ok(None) if folder.fit_files()?.is_none() => return Ok(Found::Nothing),
+            Err(damaged) if folder.fit_files()?.is_none() => return Err(damaged.into()),
+            Ok(None) | Err(_) if has_checkpoint(folder) => None,
+            Ok(None) | Err(_) => {
+                return Err(FitError::NoCheckpoints {
                     path: folder.path().to_path_buf(),
-                }),
-                None => Ok(Found::Nothing),
-            };
+                });
+            }
         };
         // Killed before it began.
         let Some(versions) = Versions::read(folder)? else {
@@ -54,7 +59,7 @@ impl Prepared {
         };
         let saved = config::load(&folder.file(Folder::CONFIG), &[])?;
         self.check_same(&saved, &versions, folder)?;
-        let is_finished = status.state == FitState::Finished;
+        let is_finished = status.is_some_and(|status| status.state == FitState::Finished);
         let has_all = saved.sampler.draws == self.config.sampler.draws;
         Ok(match is_finished && has_all {
             true => Found::Finished,
@@ -82,8 +87,13 @@ impl Prepared {
             what: format!("{field} differs ({saved} there, {now} now)"),
         };
         let own = self.versions();
+        if versions.data_sha256 != own.data_sha256 {
+            return Err(FitError::Differs {
+                path: folder.path().to_path_buf(),
+                what: format!("{} changed", self.config.data.label()),
+            });
+        }
         for (field, saved, now) in [
-            ("data_sha256", &versions.data_sha256, &own.data_sha256),
             ("versions.unshuffle", &versions.unshuffle, &own.unshuffle),
             ("versions.stan", &versions.stan, &own.stan),
         ] {

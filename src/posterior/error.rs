@@ -44,12 +44,18 @@ pub enum PosteriorError {
     #[error("the fit in {} did not finish and has no draws yet: go on with `unshuffle fit --resume`", path.display())]
     NoDrawsYet { path: PathBuf },
     /// A file is not the JSON that it should be.
-    #[error("{} is damaged: fit again", path.display())]
+    #[error("{} is damaged: fit again with --force", path.display())]
     Json {
         path: PathBuf,
         #[source]
         source: serde_json::Error,
     },
+    /// A path that is no folder.
+    #[error("{} is a file where a folder is needed; name a folder", path.display())]
+    NoFolder { path: PathBuf },
+    /// A checkpoint that cannot be read.
+    #[error("{} is damaged: remove it, and `unshuffle fit --resume` samples chain {chain} again from its beginning", path.display())]
+    Checkpoint { path: PathBuf, chain: usize },
     /// A checkpoint of another version of the program.
     #[error("{} was written by another version of unshuffle, which cannot be continued: fit again with --force", path.display())]
     OtherVersion { path: PathBuf },
@@ -60,7 +66,7 @@ pub enum PosteriorError {
     #[error("a report needs the column `{name}` of {}, which fits of older versions did not write: fit again", path.display())]
     NoColumn { path: PathBuf, name: String },
     /// A CSV file has rows that do not fit.
-    #[error("{} is damaged, {what}: fit again", path.display())]
+    #[error("{} is damaged, {what}: fit again with --force", path.display())]
     Rows { path: PathBuf, what: String },
     /// The saved config has changed since the fit.
     #[error("{} is not as the fit wrote it: put it back as it was (paths may change), or fit again", path.display())]

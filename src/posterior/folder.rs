@@ -122,26 +122,38 @@ impl Folder {
 
     /// The names of the files of the fit in the folder; None where there is no fit.
     pub fn fit_files(&self) -> Result<Option<Vec<String>>, PosteriorError> {
-        if let Some(status) = Status::read(self)? {
-            return Ok(Some(status.files));
+        match Status::read(self) {
+            Ok(Some(status)) => Ok(Some(status.files)),
+            Ok(None) => Ok(self.files_by_config()),
+            Err(damaged) => match self.files_by_config() {
+                Some(files) => Ok(Some(files)),
+                None => Err(damaged),
+            },
         }
-        // Fits of older versions have no status, but a config that names the versions of its programs.
+    }
+
+    /// The files of a fit without a status, which is lost, or was not written by older versions: its config vouches for
+    /// them, as it names the versions of its programs.
+    fn files_by_config(&self) -> Option<Vec<String>> {
         let config = self.read_json::<Value>(Folder::CONFIG).unwrap_or_default();
-        let config = config.filter(|config| config["versions"].is_object());
-        Ok(config.map(|config| {
-            let num_chains = config["sampler"]["chains"].as_u64().unwrap_or(0);
-            Folder::names(num_chains as usize)
-        }))
+        let config = config.filter(|config| config["versions"].is_object())?;
+        let num_chains = config["sampler"]["chains"].as_u64().unwrap_or(0);
+        Some(Folder::names(num_chains as usize))
     }
 
     /// Refuses files with names of `files` that are not of the fit in the folder.
     pub fn check_ours(&self, files: &[String]) -> Result<(), PosteriorError> {
         let ours = self.fit_files()?.unwrap_or_default();
-        let mut others = files.iter().filter(|name| !ours.contains(name));
-        match others.find(|name| self.file(name).exists()) {
-            Some(name) => Err(PosteriorError::NotOurs {
-                path: self.file(name),
-            }),
+        let others = files.iter().filter(|name| !ours.contains(name));
+        let paths = others.flat_map(|name| {
+            // A fit that was killed before it had a status may have left a part of one.
+            let partial = (name != Folder::STATUS).then(|| self.partial(name));
+            [Some(self.file(name)), partial].into_iter().flatten()
+        });
+        let mut paths = paths.into_iter();
+        // A link is somebody's too, wherever it leads.
+        match paths.find(|path| path.symlink_metadata().is_ok()) {
+            Some(path) => Err(PosteriorError::NotOurs { path }),
             None => Ok(()),
         }
     }
@@ -207,7 +219,12 @@ impl Folder {
     /// Writes a file as a whole: a reader, or whoever comes after a crash, sees the old one or the new one.
     pub(super) fn replace(&self, name: &str, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
         let partial = self.partial(name);
-        let mut file = File::create(&partial)?;
+        // What a killed fit left; never a file that a link of this name leads to.
+        match fs::remove_file(&partial) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = File::create_new(&partial)?;
         file.write_all(bytes.as_ref())?;
         file.sync_all()?;
         fs::rename(&partial, self.file(name))?;
@@ -244,7 +261,18 @@ impl Folder {
 
     /// The text of a file; None where it does not exist.
     pub(crate) fn read(&self, name: &str) -> Result<Option<String>, PosteriorError> {
-        Ok(text_if_there(&self.file(name))?)
+        let path = self.file(name);
+        match text_if_there(&path) {
+            Err(error) if error.kind() == ErrorKind::NotADirectory => {
+                let path = self.path.clone();
+                Err(PosteriorError::NoFolder { path })
+            }
+            Err(error) if error.kind() == ErrorKind::InvalidData => Err(PosteriorError::Rows {
+                path,
+                what: "it is not text".into(),
+            }),
+            read => Ok(read?),
+        }
     }
 
     pub(super) fn read_json<T: DeserializeOwned>(
@@ -451,7 +479,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .ends_with("data.json is damaged: fit again")
+                .ends_with("data.json is damaged: fit again with --force")
         );
     }
 }

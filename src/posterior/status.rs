@@ -106,8 +106,13 @@ impl Posterior {
             None => "did not finish",
         };
         let chains = sampler.chains;
-        Some(format!(
-            "the fit in {folder} {what}: {missing_chains} of {chains} chains and {missing_draws} of {asked} draws are missing"
-        ))
+        let missing = match (missing_chains, missing_draws) {
+            (_, 0) => "all draws are there, but not all results".to_string(),
+            (0, _) => format!("{missing_draws} of {asked} draws are missing"),
+            _ => format!(
+                "{missing_chains} of {chains} chains and {missing_draws} of {asked} draws are missing"
+            ),
+        };
+        Some(format!("the fit in {folder} {what}: {missing}"))
     }
 }

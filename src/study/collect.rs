@@ -13,7 +13,7 @@ use super::files::{csv_line, number, rounded, write_then_rename};
 use super::metrics::{Metrics, Timing};
 use super::plan::{Task, check_ours};
 use super::run::{RUNS, RunRecord};
-use super::task::{DONE, FAILED, Outcome, PARTIAL};
+use super::task::{DONE, FAILED, Outcome, remove_leftovers};
 
 /// The names of the tables of a study.
 pub(super) const TABLES: [&str; 7] = [
@@ -281,15 +281,6 @@ impl CellMetric {
             min: values.iter().copied().reduce(f64::min)?,
             max: values.iter().copied().reduce(f64::max)?,
         })
-    }
-}
-
-/// What killed tasks left; once every task is done, nobody is at work on them.
-fn remove_leftovers(tasks: &Path) {
-    for entry in fs::read_dir(tasks).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().contains(PARTIAL) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! One task: simulate, estimate, measure, and leave a folder with `done.json`, or `failed.json` with the reason.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -167,14 +167,18 @@ impl Task {
                 let text = serde_json::to_string_pretty(&outcome).expect("plain JSON");
                 (DONE, text, Ended::Done)
             }
+            // Another process did the same task, and removed the folders of those that seemed left behind.
+            Err(_) if self.is_done() => return Ok(Ended::Done),
             Err(error) => {
                 let sentence = full_sentence(&error);
                 let text = json!({"error": sentence}).to_string();
                 (FAILED, text, Ended::Failed(sentence))
             }
         };
-        work.finish(name, &text)?;
-        Ok(ended)
+        match work.finish(name, &text) {
+            Err(_) if self.is_done() => Ok(Ended::Done),
+            finished => finished.map(|()| ended),
+        }
     }
 
     /// None when Ctrl-C came first.
@@ -223,6 +227,8 @@ impl Task {
 struct Work {
     path: PathBuf,
     target: PathBuf,
+    /// The folder, locked while the task is at work, where the file system can lock folders.
+    _lock: Option<File>,
 }
 
 impl Work {
@@ -233,9 +239,13 @@ impl Work {
         let builder = tempfile::Builder::new()
             .prefix(&format!("{name}{PARTIAL}"))
             .tempdir_in(parent);
+        let path = builder.map_err(FileError::write(parent))?.keep();
+        let lock = File::open(&path).ok();
+        let lock = lock.filter(|folder| folder.try_lock().is_ok());
         Ok(Work {
-            path: builder.map_err(FileError::write(parent))?.keep(),
+            path,
             target: target.to_path_buf(),
+            _lock: lock,
         })
     }
 
@@ -257,8 +267,42 @@ impl Work {
     }
 }
 
+/// Removes what killed tasks left in the folder of tasks, once every task of a study is done. A task of another study in the
+/// same folder may still be at work.
+pub(super) fn remove_leftovers(tasks: &Path) {
+    for entry in fs::read_dir(tasks).into_iter().flatten().flatten() {
+        let locked = File::open(entry.path()).map(|folder| folder.try_lock());
+        let is_at_work = matches!(locked, Ok(Err(TryLockError::WouldBlock)));
+        if entry.file_name().to_string_lossy().contains(PARTIAL) && !is_at_work {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 impl Drop for Work {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leftovers_of_the_dead_go_and_work_of_the_living_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let tasks = folder.path().join("tasks");
+        let work = Work::new(&tasks.join("abc")).unwrap();
+        let dead = tasks.join(format!("xyz{PARTIAL}1"));
+        let done = tasks.join("done");
+        for folder in [&dead, &done] {
+            fs::create_dir(folder).unwrap();
+        }
+        remove_leftovers(&tasks);
+        assert!(work.path.is_dir() && done.is_dir() && !dead.exists());
+        let path = work.path.clone();
+        drop(work);
+        assert!(!path.exists());
     }
 }

@@ -32,6 +32,11 @@ impl FileError {
         FileError::of("write to", path.into())
     }
 
+    /// The reason of the system.
+    pub(crate) fn kind(&self) -> io::ErrorKind {
+        self.source.kind()
+    }
+
     fn of(action: &'static str, path: PathBuf) -> impl FnOnce(io::Error) -> FileError {
         move |source| FileError {
             action,

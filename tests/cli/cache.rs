@@ -149,6 +149,42 @@ fn a_cached_model_needs_no_compiler_and_may_lie_at_another_path() {
 }
 
 #[test]
+fn a_cache_that_everyone_can_write_to_is_not_used() {
+    let project = Project::new(&[]);
+    let Private { root, .. } = Private::new(&project);
+    let open = fs::Permissions::from_mode(0o777);
+    fs::set_permissions(&root, open).unwrap();
+    let (_, stderr) = ended_with(&mut fit_in(&project, &root, "out"), 3);
+    assert!(
+        stderr.contains("everyone can write to the cache"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("run `chmod o-w "), "{stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    fs::set_permissions(&root, fs::Permissions::from_mode(0o775)).unwrap();
+    ended_with(&mut fit_in(&project, &root, "out"), 0);
+}
+
+#[test]
+fn a_compiler_that_is_none_is_named() {
+    let project = Project::new(&[]);
+    let Private { root, model } = Private::new(&project);
+    fs::remove_dir_all(model.parent().unwrap()).unwrap();
+    for (program, says) in [
+        (
+            "/bin/false",
+            "`/bin/false` does not answer `--version` as a compiler does",
+        ),
+        // It answers, and makes nothing.
+        ("/bin/true", "the C++ compiler failed on the "),
+    ] {
+        let mut fit = fit_in(&project, &root, "out");
+        let (_, stderr) = ended_with(fit.env("CXX", program), 3);
+        assert!(stderr.contains(says), "{stderr}");
+    }
+}
+
+#[test]
 fn sixty_models_load_in_one_process() {
     let project = Project::new(&[]);
     let Private { root, model } = Private::new(&project);

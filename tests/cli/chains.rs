@@ -247,7 +247,7 @@ fn wrong_calls_are_answered_in_one_sentence() {
     );
     let data = fs::read_to_string(project.path("data.csv")).unwrap();
     project.write("data.csv", &data.replacen('1', "2", 1));
-    refused(&run("2"), "data_sha256 differs");
+    refused(&run("2"), "data.csv changed: put it back");
     let (stdout, _) = project.run(&part("plan", &["--force"]), 0);
     assert!(
         stdout.starts_with("out.new: 3 chains, 0 of them done"),

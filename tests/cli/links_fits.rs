@@ -301,7 +301,7 @@ fn where_no_row_can_move_a_warning_says_why() {
         shown.contains("links    0 of 20 rows can move, in 0 groups"),
         "{shown}"
     );
-    let why = "warning: no row can be linked elsewhere, so every link stays: every row is safe or alone in its block";
+    let why = "warning: no row can be linked elsewhere, so every link stays: every row is safe, certain by its match probability, or alone in its block";
     assert!(warning.contains(why), "{warning}");
     project.run(&["fit", "config.json", "--quiet"], 0);
     let moved = column(&project.draws("out")[0], "n_moved__");

@@ -19,6 +19,7 @@ mod fits;
 mod json;
 mod library;
 mod links_fits;
+mod odd_files;
 mod predict;
 mod python_readers;
 mod refit;

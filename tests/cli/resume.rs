@@ -310,7 +310,7 @@ fn draws_are_added_to_a_finished_fit_as_if_they_had_been_asked_for_at_once() {
     let data = read(&project.path("data.csv"));
     project.write("data.csv", &data.replacen("1", "2", 1));
     let (_, stderr) = project.run(&arguments("output=out", &["--resume"]), 2);
-    assert!(stderr.contains("data_sha256 differs"), "{stderr}");
+    assert!(stderr.contains("data.csv changed: put it back"), "{stderr}");
     assert_same(&project, "whole", "out");
 }
 

@@ -41,6 +41,7 @@ fn a_full_disk_behind_stdout_is_told_and_strict_is_judged_before() {
     assert_sentence(&project, "$U check config.json >/dev/full", 2, full);
     assert_sentence(&project, "$U summary out >/dev/full", 2, full);
     assert_sentence(&project, "$U schema >/dev/full", 2, full);
+    assert_sentence(&project, "$U --json summary out >/dev/full", 2, full);
     let new: String = (0..4_000).map(|k| format!("{k}\n")).collect();
     project.write("new.csv", &format!("x\n{new}"));
     let limited = "trap '' XFSZ; ulimit -f 50; $U predict out new.csv";

@@ -149,6 +149,25 @@ fn killed_at_any_moment_it_goes_on_to_the_same_tables() {
     assert_eq!(left.count(), 12);
 }
 
+#[test]
+fn two_processes_on_one_study_both_end_well() {
+    let mut config = small();
+    // Tasks of the same lengths, so that both processes are at the same one at the end.
+    config["methods"] = json!({"ours": {}});
+    let study = StudyFolder::new(&config);
+    let start = || study.study(&["--jobs", "1"]).output().unwrap();
+    let [one, two] = std::thread::scope(|scope| {
+        let both = [scope.spawn(start), scope.spawn(start)];
+        both.map(|process| process.join().unwrap())
+    });
+    for output in [&one, &two] {
+        assert!(output.status.success(), "{}", text(output));
+    }
+    let reference = StudyFolder::new(&config);
+    reference.succeeds(&[]);
+    assert_eq!(study.tables(), reference.tables());
+}
+
 /// Sends a job array as Slurm does: every number a process of its own that knows its number from the environment only.
 struct FakeScheduler {
     script: PathBuf,

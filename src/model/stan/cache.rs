@@ -159,7 +159,7 @@ impl Cache {
             .work_folder(wanted)
             .map_err(|error| self.or_read_only(error, wanted))?;
         if let Err(error) = build(work.path()) {
-            self.keep_failed(work, wanted.key);
+            self.keep_failed(work, wanted);
             return Err(error);
         }
         let Wanted {
@@ -205,11 +205,33 @@ impl Cache {
         let parent = self.root.join(wanted.kind);
         create_dir(&parent)?;
         let prefix = building(wanted.key);
-        remove_leftovers(&parent, &prefix);
+        self.remove_leftovers(wanted);
         tempfile::Builder::new()
             .prefix(&prefix)
             .tempdir_in(&parent)
             .map_err(|source| cache_error("write to", &parent, source))
+    }
+
+    /// Removes what interrupted builds left, which may be large. Whoever holds the lock of an entry is its only builder, so a
+    /// folder whose lock is free belongs to nobody.
+    fn remove_leftovers(&self, wanted: &Wanted) {
+        let entries = fs::read_dir(self.root.join(wanted.kind));
+        for entry in entries.into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let Some(key) = key_of_building(&name) else {
+                continue;
+            };
+            let lock = match key == wanted.key {
+                true => None,
+                false => match self.try_lock(wanted.kind, key) {
+                    Ok(Some(lock)) => Some(lock),
+                    _ => continue,
+                },
+            };
+            let _ = fs::remove_dir_all(entry.path());
+            drop(lock);
+        }
     }
 
     /// A folder of the cache for files on their way into it.
@@ -239,18 +261,23 @@ impl Cache {
         }
     }
 
-    /// The folder and whether models can be added to it, or why it cannot be used.
-    pub(super) fn check_access(&self) -> Result<String, String> {
-        let root = self.root.display();
+    /// Refuses a cache that everyone can write to, since a fit runs what lies there.
+    pub(super) fn check_closed(&self) -> Result<(), StanError> {
         #[cfg(unix)]
         if let Ok(found) = fs::metadata(&self.root) {
             use std::os::unix::fs::PermissionsExt;
             if found.permissions().mode() & 0o002 != 0 {
-                return Err(format!(
-                    "everyone can write to {root}, and fits run what lies there: run `chmod o-w {root}`"
-                ));
+                let root = self.root.clone();
+                return Err(StanError::OpenCache { root });
             }
         }
+        Ok(())
+    }
+
+    /// The folder and whether models can be added to it, or why it cannot be used.
+    pub(super) fn check_access(&self) -> Result<String, String> {
+        let root = self.root.display();
+        self.check_closed().map_err(|error| error.to_string())?;
         let writable = create_dir(&self.root).and_then(|()| {
             tempfile::tempfile_in(&self.root)
                 .map_err(|source| cache_error("write to", &self.root, source))
@@ -269,11 +296,13 @@ impl Cache {
         self.root.join("failed").join(key)
     }
 
-    fn keep_failed(&self, work: TempDir, key: &str) {
-        if fs::read_dir(work.path()).is_ok_and(|mut left| left.next().is_none()) {
+    /// Keeps what a compiler said. A part of a toolchain tells nothing, and may have filled the disk.
+    fn keep_failed(&self, work: TempDir, wanted: &Wanted) {
+        let is_empty = fs::read_dir(work.path()).is_ok_and(|mut left| left.next().is_none());
+        if is_empty || wanted.kind == "toolchains" {
             return;
         }
-        let place = self.failed(key);
+        let place = self.failed(wanted.key);
         let _ = fs::remove_dir_all(&place);
         if create_dir(&self.root.join("failed")).is_ok() {
             let _ = fs::rename(work.path(), &place);
@@ -332,14 +361,10 @@ pub(super) fn building(key: &str) -> String {
     format!("{BUILDING}{key}-")
 }
 
-/// Whoever holds the lock is the only builder, so what others left of this entry was interrupted.
-fn remove_leftovers(parent: &Path, prefix: &str) {
-    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    for entry in entries {
-        if entry.file_name().to_string_lossy().starts_with(prefix) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
+/// The key of the entry that is made in a folder of this name.
+pub(super) fn key_of_building(name: &str) -> Option<&str> {
+    let (key, _) = name.strip_prefix(BUILDING)?.rsplit_once('-')?;
+    Some(key)
 }
 
 /// Private where it is new: a fit runs what lies in the cache. Whoever shares a cache opens it with chmod.
@@ -506,15 +531,18 @@ mod tests {
     #[test]
     fn what_an_interrupted_build_left_is_removed() {
         let dir = tempfile::tempdir().unwrap();
-        let mine = dir.path().join("models/.building-abc-1");
-        let other = dir.path().join("models/.building-xyz-1");
-        fs::create_dir_all(&mine).unwrap();
-        fs::create_dir_all(&other).unwrap();
-        Cache::at(dir.path())
+        let [mine, dead, busy] = ["abc", "dead", "busy"].map(|key| {
+            let folder = dir.path().join(format!("models/.building-{key}-1"));
+            fs::create_dir_all(&folder).unwrap();
+            folder
+        });
+        let cache = Cache::at(dir.path());
+        let _lock = cache.try_lock("models", "busy").unwrap().unwrap();
+        cache
             .get_or_build(&WANTED, &SilentBuild, write_model)
             .unwrap();
-        assert!(!mine.exists());
-        assert!(other.exists(), "another entry's builder may be at work");
+        assert!(!mine.exists() && !dead.exists());
+        assert!(busy.exists(), "another entry's builder is at work");
     }
 
     #[test]

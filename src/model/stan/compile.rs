@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::bridgestan_folder::{check, check_stanc, tree_hash};
 use super::cache::{Wanted, cache_error};
 use super::cxx::{Cxx, FLAGS, LINK_FLAGS, Run, own_flags};
-use super::headers::{self, MODEL_HEADER, uses_solvers, write_replacements};
+use super::headers::{self, MODEL_HEADER, PACKED, uses_solvers, write_replacements};
 use super::shipped::{BRIDGE, MODEL_BASE_CRTP, WITHOUT_SOLVERS};
 use super::source::hash_text;
 use super::wheel::{self, Wheel};
@@ -44,6 +44,7 @@ impl<'a> Compiler<'a> {
         jobs: usize,
     ) -> Result<Compiler<'a>, StanError> {
         let cache = Cache::locate()?;
+        cache.check_closed()?;
         let from_environment = std::env::var_os("BRIDGESTAN").map(PathBuf::from);
         let named = named.or(from_environment.as_deref());
         let named = named.filter(|folder| !folder.as_os_str().is_empty());
@@ -152,6 +153,18 @@ impl<'a> Compiler<'a> {
     }
 
     fn with_wheel(&self, source: &StanSource, work: &Path, log: PathBuf) -> Result<(), StanError> {
+        let compiled = self.model_with_wheel(source, work, log);
+        // What a failed build leaves is kept for its logs, and the headers are large.
+        let _ = fs::remove_dir_all(headers::beside(work));
+        compiled
+    }
+
+    fn model_with_wheel(
+        &self,
+        source: &StanSource,
+        work: &Path,
+        log: PathBuf,
+    ) -> Result<(), StanError> {
         let cxx = self.cxx()?;
         let wheel = &Wheel::whole(&self.cache, self.observer)?;
         let stanc = super::stanc::Stanc {
@@ -183,7 +196,6 @@ impl<'a> Compiler<'a> {
         };
         self.link(wheel, cxx, work, &bridge, log)?;
         let object = work.join("model.o");
-        let _ = fs::remove_dir_all(headers::beside(work));
         fs::remove_file(&object).map_err(|source| cache_error("tidy", &object, source))
     }
 
@@ -196,10 +208,12 @@ impl<'a> Compiler<'a> {
         hpp: &Path,
     ) -> Result<(PathBuf, u64), StanError> {
         let has_solvers = uses_solvers(hpp)?;
-        if !has_solvers && self.is_worth_precompiling(cxx) {
-            return Ok((self.precompiled_header(wheel, cxx)?, 15));
-        }
         let folder = headers::beside(work);
+        if !has_solvers && self.is_worth_precompiling(cxx) {
+            let entry = self.precompiled_header(wheel, cxx)?;
+            headers::unpack(&entry, &folder)?;
+            return Ok((folder, 15));
+        }
         write_replacements(&folder, has_solvers)?;
         Ok((folder, 40))
     }
@@ -283,7 +297,7 @@ impl<'a> Compiler<'a> {
             key: &key,
             what: "the precompiled header of Stan",
             recipe: &recipe,
-            files: &[&format!("{MODEL_HEADER}.gch")],
+            files: &[PACKED],
         };
         self.cache.get_or_build(&wanted, self.observer, |work| {
             write_replacements(work, false)?;
@@ -298,7 +312,8 @@ impl<'a> Compiler<'a> {
             };
             let task = "Preparing Stan's headers (once)";
             self.observer.task(task, 50, &mut || {
-                run.header(&[work, &wheel.include()], &header)
+                run.header(&[work, &wheel.include()], &header)?;
+                headers::pack(work)
             })
         })
     }
@@ -339,7 +354,10 @@ pub(super) fn recipe(kind: &str) -> String {
     if kind == "models" {
         hash_text(&mut hasher, &LINK_FLAGS.join(" "));
     }
-    if kind != "headers" {
+    if kind == "headers" {
+        // Versions that kept it as it is look for another file.
+        hash_text(&mut hasher, PACKED);
+    } else {
         for (_, text) in BRIDGE {
             hash_text(&mut hasher, text);
         }

@@ -60,7 +60,10 @@ impl Cxx {
             })?;
         let text = String::from_utf8_lossy(&output.stdout);
         let version = text.lines().next().unwrap_or_default().trim().to_string();
-        Ok(Cxx { program, version })
+        match output.status.success() && !version.is_empty() {
+            true => Ok(Cxx { program, version }),
+            false => Err(StanError::NoCompiler { program }),
+        }
     }
 
     pub fn command(&self) -> Command {
@@ -105,7 +108,11 @@ impl Run<'_> {
             command.arg("-I").arg(include);
         }
         command.args(kind).arg(from).arg("-o").arg(to);
-        self.command(&mut command)
+        self.command(&mut command)?;
+        match to.is_file() {
+            true => Ok(()),
+            false => Err(self.failed()),
+        }
     }
 
     pub fn command(&self, command: &mut Command) -> Result<(), StanError> {
@@ -124,9 +131,13 @@ impl Run<'_> {
         if status.success() {
             return Ok(());
         }
-        Err(StanError::Cpp {
+        Err(self.failed())
+    }
+
+    fn failed(&self) -> StanError {
+        StanError::Cpp {
             what: self.what,
             log: self.failed_log.clone(),
-        })
+        }
     }
 }

@@ -42,6 +42,15 @@ pub enum StanError {
         source: io::Error,
     },
     #[error(
+        "`{program}` does not answer `--version` as a compiler does: install a C++17 compiler (Debian: g++), or name one in CXX"
+    )]
+    NoCompiler { program: String },
+    #[error(
+        "everyone can write to the cache {}, and fits run what lies there: run `chmod o-w {}`, or set UNSHUFFLE_CACHE to a folder of your own",
+        root.display(), root.display()
+    )]
+    OpenCache { root: PathBuf },
+    #[error(
         "pip could not fetch {package}: {detail}; check the network, unpack a bundle of another machine (`unshuffle cache unpack`), or give an unpacked BridgeStan with --bridgestan DIR"
     )]
     Download { package: String, detail: String },

@@ -3,7 +3,7 @@
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
-use super::cache::{BUILDING, cache_error};
+use super::cache::{cache_error, key_of_building};
 use super::compile::{BRIDGESTAN, KINDS, is_current};
 use super::record::Record;
 use super::{Cache, StanError};
@@ -83,10 +83,7 @@ impl Cache {
 fn entry(kind: &'static str, child: &DirEntry) -> Entry {
     let folder = child.path();
     let name = child.file_name().to_string_lossy().into_owned();
-    let unfinished = name
-        .strip_prefix(BUILDING)
-        .and_then(|rest| rest.rsplit_once('-'))
-        .map(|(key, _)| key.to_string());
+    let unfinished = key_of_building(&name).map(String::from);
     let record = Record::read(&folder);
     let soundness = match &record {
         _ if unfinished.is_some() => Soundness::Unfinished,
@@ -128,7 +125,7 @@ fn size(folder: &Path) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::super::SilentBuild;
-    use super::super::cache::Wanted;
+    use super::super::cache::{BUILDING, Wanted};
     use super::super::compile::recipe;
     use super::*;
 

@@ -128,6 +128,10 @@ fn download(work: &Path) -> Result<(), StanError> {
         return Ok(());
     }
     let stderr = String::from_utf8_lossy(&output.stderr);
+    if stderr.contains("No space left on device") {
+        let full = io::Error::from(io::ErrorKind::StorageFull);
+        return Err(cache_error("write to", work, full));
+    }
     let detail = stderr.lines().rev().find(|line| !line.trim().is_empty());
     Err(StanError::Download {
         package: PACKAGE.into(),

@@ -31,11 +31,18 @@ impl Checkpoint {
     /// None for a chain that has not been saved yet.
     pub fn read(folder: &Folder, chain: usize) -> Result<Option<Checkpoint>, PosteriorError> {
         let name = Folder::checkpoint(chain);
-        let saved: Option<Checkpoint> = folder.read_json(&name)?;
+        let saved = folder.read_json(&name).map_err(|error| match error {
+            PosteriorError::Json { path, .. } | PosteriorError::Rows { path, .. } => {
+                PosteriorError::Checkpoint { path, chain }
+            }
+            error => error,
+        })?;
         match saved {
-            Some(saved) if saved.format != FORMAT => Err(PosteriorError::OtherVersion {
-                path: folder.file(&name),
-            }),
+            Some(Checkpoint { format, .. }) if format != FORMAT => {
+                Err(PosteriorError::OtherVersion {
+                    path: folder.file(&name),
+                })
+            }
             saved => Ok(saved),
         }
     }
