@@ -86,10 +86,11 @@ impl Posterior {
         let asked = sampler.chains * sampler.draws.div_ceil(sampler.thin);
         let missing_chains = sampler.chains.saturating_sub(self.chains.len());
         let missing_draws = asked.saturating_sub(self.num_draws());
-        let is_stopped = self
-            .status
-            .as_ref()
-            .is_some_and(|status| status.state != FitState::Finished);
+        let is_stopped = match &self.status {
+            Some(status) => status.state != FitState::Finished,
+            // Versions that wrote no status wrote no hash of the settings either.
+            None => self.versions.settings_sha256.is_some(),
+        };
         if !is_stopped && missing_draws == 0 {
             return None;
         }
@@ -103,10 +104,12 @@ impl Posterior {
             }
             Some(FitState::Running) => "was killed",
             Some(FitState::Interrupted) => "was interrupted",
-            None => "did not finish",
+            None if missing_draws > 0 => "did not finish",
+            None => "has lost its status.json, so that nobody can tell whether it finished",
         };
         let chains = sampler.chains;
         let missing = match (missing_chains, missing_draws) {
+            (_, 0) if self.status.is_none() => return Some(format!("the fit in {folder} {what}")),
             (_, 0) => "all draws are there, but not all results".to_string(),
             (0, _) => format!("{missing_draws} of {asked} draws are missing"),
             _ => format!(

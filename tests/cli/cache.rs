@@ -184,6 +184,48 @@ fn a_compiler_that_is_none_is_named() {
     }
 }
 
+/// A compiler that answers, and then fails with these words.
+fn failing_compiler(project: &Project, words: &str) -> PathBuf {
+    let script = format!(
+        "#!/bin/sh\n[ $1 = --version ] && echo g++ && exit 0\necho '{words}' >&2\nexit 1\n"
+    );
+    let path = project.write("failing_g++", &script);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn a_machine_that_is_too_small_to_compile_is_told_from_a_program_that_is_wrong() {
+    let project = Project::new(&[]);
+    let Private { root, model } = Private::new(&project);
+    fs::remove_dir_all(model.parent().unwrap()).unwrap();
+    for (words, says) in [
+        (
+            "fatal error: error writing to /tmp/cc1.s: No space left on device",
+            "the disk is full, here or in the folder for temporary files (TMPDIR); its words are in ",
+        ),
+        (
+            "g++: fatal error: Killed signal terminated program cc1plus",
+            "it was killed, for want of memory as a rule; its words are in ",
+        ),
+        (
+            "error: expected a semicolon",
+            "the model itself passed Stan",
+        ),
+    ] {
+        let compiler = failing_compiler(&project, words);
+        let mut fit = fit_in(&project, &root, "out");
+        let (_, stderr) = ended_with(fit.env("CXX", compiler), 3);
+        assert!(stderr.contains(says), "{stderr}");
+        let log = stderr
+            .split_whitespace()
+            .find(|word| word.ends_with("compile.log"));
+        let log = fs::read_to_string(log.unwrap()).unwrap();
+        assert!(log.contains(words), "{log}");
+        assert!(!root.join("failed").join("headers").exists());
+    }
+}
+
 #[test]
 fn sixty_models_load_in_one_process() {
     let project = Project::new(&[]);

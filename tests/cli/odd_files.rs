@@ -141,6 +141,13 @@ fn a_fit_whose_status_is_damaged_can_be_resumed_or_replaced() {
             project.run(&["summary", "out"], 0);
         }
     }
+    // A lost one is a problem, as the fit may have been killed at its end.
+    fs::remove_file(project.path("out/status.json")).unwrap();
+    let (_, stderr) = project.run(&["diagnose", "out", "--strict"], 1);
+    assert!(stderr.contains("has lost its status.json"), "{stderr}");
+    project.run(&[&FIT[..], &["--resume"]].concat(), 0);
+    let (_, stderr) = project.run(&["summary", "out"], 0);
+    assert!(!stderr.contains("status.json"), "{stderr}");
     // Without a config that vouches for the fit, nobody knows whose files these are.
     fs::write(project.path("out/status.json"), "{").unwrap();
     fs::remove_file(project.path("out/config.json")).unwrap();

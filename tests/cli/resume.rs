@@ -462,9 +462,16 @@ fn a_killed_fit_is_summarised_as_what_it_is() {
     );
     assert!(!summary.contains("Every link was kept"), "{summary}");
     assert!(summary.contains("n_moved"), "{summary}");
-    // It may be replaced, and older folders have no status.
+    // It may be replaced, and older folders have no status, no checkpoints and no hash of the settings.
     project.run(&arguments("output=out", &["--force"]), 0);
-    fs::remove_file(project.path("out/status.json")).unwrap();
+    for name in ["status.json", "checkpoint_1.json", "checkpoint_2.json"] {
+        fs::remove_file(project.path("out").join(name)).unwrap();
+    }
+    let config = project.path("out/config.json");
+    let mut older = json(&config).unwrap();
+    let versions = older["versions"].as_object_mut().unwrap();
+    assert!(versions.remove("settings_sha256").is_some());
+    fs::write(&config, older.to_string()).unwrap();
     let (_, stderr) = project.run(&["summary", "out", "--strict"], 0);
     assert_eq!(stderr, "");
     let (_, stderr) = project.run(&arguments("output=out", &["--resume"]), 2);

@@ -134,10 +134,30 @@ impl Run<'_> {
         Err(self.failed())
     }
 
+    /// What the log of a failed call says is at fault: the machine, or something else.
     fn failed(&self) -> StanError {
-        StanError::Cpp {
-            what: self.what,
-            log: self.failed_log.clone(),
+        let said = std::fs::read(&self.log).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        let (what, log) = (self.what, self.failed_log.clone());
+        let signs = [
+            (
+                "No space left on device",
+                "the disk is full, here or in the folder for temporary files (TMPDIR)",
+            ),
+            (
+                "Killed signal",
+                "it was killed, for want of memory as a rule",
+            ),
+            ("out of memory", "memory ran out"),
+            ("virtual memory exhausted", "memory ran out"),
+            (
+                "Cannot create temporary file",
+                "TMPDIR names no folder that can be written to",
+            ),
+        ];
+        match signs.into_iter().find(|(sign, _)| said.contains(sign)) {
+            Some((_, why)) => StanError::CppResources { what, why, log },
+            None => StanError::Cpp { what, log },
         }
     }
 }

@@ -102,6 +102,17 @@ pub enum StanError {
         #[source]
         source: serde_json::Error,
     },
+    #[error(
+        "{} ended without a word ({status}); see that memory is free, and try again or run `unshuffle doctor`",
+        program.display()
+    )]
+    Ended { program: PathBuf, status: String },
+    #[error("the C++ compiler could not finish the {what}: {why}; its words are in {}", log.display())]
+    CppResources {
+        what: &'static str,
+        why: &'static str,
+        log: PathBuf,
+    },
     /// stanc's own message, which names file, line and column.
     #[error("{message}")]
     Program { message: String },

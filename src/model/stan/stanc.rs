@@ -82,9 +82,15 @@ impl Stanc {
         if output.status.success() {
             return Ok(output);
         }
-        Err(StanError::Program {
-            message: String::from_utf8_lossy(&output.stderr).trim().to_string(),
-        })
+        let message = String::from_utf8_lossy(&output.stderr).trim().to_string();
+        match output.status.code() {
+            Some(_) if !message.is_empty() => Err(StanError::Program { message }),
+            // Killed, for want of memory as a rule: the program is not at fault.
+            _ => Err(StanError::Ended {
+                program: self.program.clone(),
+                status: output.status.to_string(),
+            }),
+        }
     }
 
     fn output(&self, command: &mut Command) -> Result<Output, StanError> {
@@ -95,5 +101,36 @@ impl Stanc {
                 remedy: "the Stan toolchain is damaged; delete its folder and fit again to fetch it anew",
                 source,
             })
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_stanc_that_is_killed_does_not_blame_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let answer = |script: &str| {
+            let program = folder.path().join("stanc");
+            fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            let source = StanSource::from_text("own.stan", "model {}");
+            Stanc { program }.info(&source).unwrap_err()
+        };
+        for script in ["kill -9 $$", "exit 2"] {
+            let error = answer(script);
+            assert!(!error.is_users());
+            assert!(
+                error.to_string().contains("stanc ended without a word ("),
+                "{error}"
+            );
+        }
+        let error = answer("echo 'Syntax error in own.stan' >&2; exit 1");
+        assert!(error.is_users());
+        assert_eq!(error.to_string(), "Syntax error in own.stan");
     }
 }
