@@ -61,6 +61,7 @@ pub(super) fn design(num_rows: usize, num_predictors: usize, sigma: f64, mislink
         links: Links::Random {
             fraction: mislinked,
         },
+        outside: 0.0,
     }
 }
 

@@ -105,6 +105,13 @@ pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
             if num_groups == 1 { "group" } else { "groups" }
         ));
     }
+    if prepared.outside.is_some() {
+        lines.push(format!(
+            "outside  the responses of {} of {} rows may belong to nobody in the file",
+            prepared.num_movable(),
+            space.num_rows()
+        ));
+    }
     lines
 }
 
@@ -128,7 +135,9 @@ pub(super) fn warn_of_size(prepared: &Prepared) {
 pub(super) fn warn_of_unreachable_links(prepared: &Prepared) {
     let update = prepared.config.permutation.update;
     let has_candidates = prepared.data.candidates.is_some();
-    if update != config::Update::None && prepared.prior.space().num_movable() == 0 {
+    let has_outside = prepared.outside.is_some();
+    let none_can_move = prepared.prior.space().num_movable() == 0;
+    if update != config::Update::None && none_can_move && !has_outside {
         let why = if has_candidates {
             "in data.candidates the row whose place is taken must have a candidate too, until the circle closes; pairs of different blocks, or with a safe row, do not count"
         } else {

@@ -73,6 +73,9 @@ pub(super) struct SimulateArgs {
     /// general with --kind blocks: number of blocks
     #[arg(long)]
     blocks: Option<usize>,
+    /// general: the share of the mislinked rows whose response belongs to nobody in the file [default: 0]
+    #[arg(long, value_name = "SHARE")]
+    outside: Option<f64>,
     /// file: the CSV file
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
@@ -113,7 +116,8 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<(), Failure> {
     args.refuse_what_does_not_apply()?;
     let simulated = |name, design: Design| {
         let simulated = simulate::simulate(&design, args.seed)?;
-        let config = config_text(name, design.model(), &simulated.columns());
+        let has_outside = design.outside > 0.0;
+        let config = config_text(name, design.model(), &simulated.columns(), has_outside);
         Ok::<_, Failure>((simulated.csv(), simulated.truth, config))
     };
     let (csv, truth, config) = match args.design {
@@ -126,15 +130,19 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<(), Failure> {
                 true => ("multivariate", Family::Stan),
                 false => ("linear", Family::Gaussian),
             };
-            let config = config_text("mislinked", model, &source.data);
+            let config = config_text("mislinked", model, &source.data, false);
             (mislinked.csv, mislinked.truth, config)
         }
     };
     write_files(&args.output, &csv, &truth, &config, args.force)?;
     json::result("folder", absolute(&args.output));
     let folder = args.output.display();
+    let outside = match truth.num_outside {
+        0 => String::new(),
+        number => format!(", {number} of these to responses from outside"),
+    };
     say!(
-        "{folder}: {} rows, {} of them mislinked (data.csv, truth.json, config.json)",
+        "{folder}: {} rows, {} of them mislinked{outside} (data.csv, truth.json, config.json)",
         truth.pi.len(),
         truth.num_moved
     );
@@ -161,6 +169,7 @@ impl SimulateArgs {
             ("--beta", self.beta.is_some()),
             ("--intercept", self.intercept.is_some()),
             ("--blocks", self.blocks.is_some()),
+            ("--outside", self.outside.is_some()),
         ];
         let of_file = [
             ("--from", self.from.is_some()),
@@ -216,6 +225,7 @@ impl SimulateArgs {
             mislinked: self.mislinked,
             kind: self.kind,
             blocks: self.blocks,
+            outside: self.outside,
         };
         Ok(settings.design()?)
     }

@@ -9,8 +9,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::explain::shown;
+use super::outside::OutsideAsTyped;
 use super::{
-    Alpha, Audit, ConfigError, Data, Family, Feedback, Init, ModelSource, Prior, Sampler,
+    Alpha, Audit, ConfigError, Data, Family, Feedback, Init, ModelSource, Outside, Prior, Sampler,
     Temperature, Update,
 };
 
@@ -260,6 +261,48 @@ impl Check<'_> {
             "without feedback the moved rows are sampled, so set permutation.update to {\"name\": \"active_set\"} or remove it",
         )?;
         Ok(feedback)
+    }
+
+    /// Responses from outside the file, where the config says that there may be any.
+    pub(super) fn outside(
+        &self,
+        typed: Option<OutsideAsTyped>,
+        update: Update,
+        prior: Prior,
+        feedback: Feedback,
+    ) -> Result<Option<Outside>, ConfigError> {
+        let Some(outside) = typed.and_then(|typed| typed.resolved(feedback)) else {
+            return Ok(None);
+        };
+        let path = "permutation.outside";
+        let shown = serde_json::to_string(&outside).expect("plain JSON");
+        self.that(
+            update == Update::ActiveSet,
+            path,
+            &shown,
+            "responses from outside the file are sampled, so set permutation.update to {\"name\": \"active_set\"} or remove it",
+        )?;
+        self.that(
+            matches!(prior, Prior::BetaBinomial { .. } | Prior::MatchProbability),
+            path,
+            &shown,
+            "it needs a prior of how likely a link is wrong, so set permutation.prior to {\"name\": \"beta_binomial\"} or remove it",
+        )?;
+        self.beta_parameter("permutation.outside.a", outside.a)?;
+        self.beta_parameter("permutation.outside.b", outside.b)?;
+        self.that(
+            (0.0..1.0).contains(&outside.no_error),
+            "permutation.outside.no_error",
+            outside.no_error,
+            "it must be 0 or more and below 1; where every response belongs to a row of the file, write \"outside\": false",
+        )?;
+        self.that(
+            feedback == Feedback::Full || outside.no_error == 0.0,
+            "permutation.outside.no_error",
+            outside.no_error,
+            "without feedback the data cannot tell whether any response comes from outside, so write 0 or remove it",
+        )?;
+        Ok(Some(outside))
     }
 
     pub(super) fn sampler(&self, sampler: &Sampler) -> Result<(), ConfigError> {

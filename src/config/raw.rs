@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::model::stan::shipped_names;
 
 use super::data::RawData;
+use super::outside::OutsideAsTyped;
 use super::{Family, Feedback, Init, Prior, Priors, ResponseKind, Temperature, Update};
 use crate::sampler::hmc::MetricKind;
 use crate::sampler::hmc::warmup::Trajectory;
@@ -113,6 +114,9 @@ pub(super) struct RawPermutation {
     /// Whether moved rows inform the parameters; by default "none" for the shipped model `logistic`, otherwise "full".
     /// "none" goes with the update `active_set`.
     pub(super) feedback: Option<Feedback>,
+    /// Whether a response may belong to nobody in the file, and the prior of the share of wrong links that do: by default
+    /// every response belongs to a row of the file. `true` is {"a": 1, "b": 1, "no_error": 0.5}.
+    pub(super) outside: Option<OutsideAsTyped>,
 }
 
 /// Chains, iterations and the settings of Hamiltonian Monte Carlo.

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::check::Check;
 use super::raw::RawConfig;
 use super::{
-    ConfigError, Data, Family, Feedback, Prior, Priors, ResponseKind, Sampler, Temperature, Update,
+    ConfigError, Data, Family, Feedback, Outside, Prior, Priors, ResponseKind, Sampler,
+    Temperature, Update,
 };
 use crate::model::stan::{ShippedModel, shipped_model};
 
@@ -45,12 +46,16 @@ pub struct Permutation {
     pub prior: Prior,
     pub update: Update,
     pub feedback: Feedback,
+    /// None where every response belongs to a row of the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Outside>,
 }
 
 impl Permutation {
-    /// Whether the program is given a weight for each row: theta then sees only rows whose links stay.
+    /// Whether the program is given a weight for each row: without feedback theta sees only rows whose links stay, and
+    /// where responses come from outside only predictors that a response belongs to.
     pub fn has_weights(&self) -> bool {
-        self.feedback == Feedback::None
+        self.feedback == Feedback::None || self.outside.is_some()
     }
 }
 
@@ -136,6 +141,7 @@ impl Config {
 
         let stan = check.model_source(&raw.model.stan, &folder)?;
         let feedback = check.feedback(raw.permutation.feedback, update, stan.shipped())?;
+        let outside = check.outside(raw.permutation.outside, update, prior, feedback)?;
         let data = data.in_folder(&folder);
         let output = match raw.output {
             Some(path) => {
@@ -166,6 +172,7 @@ impl Config {
                 prior,
                 update,
                 feedback,
+                outside,
             },
             sampler: raw.sampler,
             output,

@@ -1,19 +1,30 @@
 //! Which links a data set allows.
 
 use super::{Candidate, Dataset};
-use crate::sampler::links::{LinkFacts, LinkSpace};
+use crate::sampler::links::{LinkFacts, LinkSpace, OutsidePrior, PriorKind, RatePrior};
 
 /// The links that blocks, safe rows and candidates allow, and what is known of them.
 pub fn link_space(data: &Dataset) -> LinkSpace {
+    with_facts(data, |facts| LinkSpace::new(data.num_rows(), facts))
+}
+
+/// The prior of the links where a response may belong to nobody in the file.
+pub fn outside_prior(data: &Dataset, kind: PriorKind, share: RatePrior) -> OutsidePrior {
+    let num_rows = data.num_rows();
+    with_facts(data, |facts| {
+        OutsidePrior::new(kind, share, num_rows, num_rows, facts)
+    })
+}
+
+fn with_facts<T>(data: &Dataset, use_facts: impl FnOnce(LinkFacts) -> T) -> T {
     let candidates: Option<Vec<(usize, usize, f64)>> = data.candidates.as_ref().map(|pairs| {
         let triple = |pair: &Candidate| (pair.row, pair.partner, pair.weight);
         pairs.iter().map(triple).collect()
     });
-    let facts = LinkFacts {
+    use_facts(LinkFacts {
         block_of_row: data.blocks.as_ref().map(|blocks| blocks.of_row.as_slice()),
         safe: data.safe.as_deref(),
         match_probability: data.match_probability.as_deref(),
         candidates: candidates.as_deref(),
-    };
-    LinkSpace::new(data.num_rows(), facts)
+    })
 }

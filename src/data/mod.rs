@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 pub use error::DataError;
 pub(crate) use formula::Formula;
-pub use link_space::link_space;
+pub use link_space::{link_space, outside_prior};
 pub use new_rows::{NewRows, read_new};
 pub use read::read;
 pub use relinkable::Relinkable;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::sampler::links::OUTSIDE;
+
 /// Rows count from 0 here and from 1 in `truth.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Truth {
@@ -17,9 +19,12 @@ pub struct Truth {
     /// The shape of gamma responses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<f64>,
-    /// Number of rows with `pi[i] != i`.
+    /// Number of rows with `pi[i] != i`, those outside among them.
     pub num_moved: usize,
-    /// `y[i]` belongs to `x[pi[i]]`.
+    /// Number of rows whose response belongs to nobody in the file.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub num_outside: usize,
+    /// `y[i]` belongs to `x[pi[i]]`, or to nobody where that is `OUTSIDE`, 0 in `truth.json`.
     #[serde(rename = "linked_to", with = "one_based")]
     pub pi: Vec<usize>,
     /// The non-zero entries (row, column, probability) of the best posterior mean of the permutation matrix.
@@ -27,6 +32,10 @@ pub struct Truth {
     /// It is the matrix of `pi`, except that two identical rows cannot be told apart: 0.5 for each of their places.
     #[serde(with = "one_based_entries")]
     pub pi0: Vec<(usize, usize, f64)>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Truth {
@@ -41,6 +50,7 @@ impl Truth {
         let mut pi0 = Vec::with_capacity(pi.len() + 2);
         for (row, &column) in pi.iter().enumerate() {
             match copied {
+                _ if column == OUTSIDE => {}
                 Some((a, b)) if row == a || row == b => {
                     pi0.push((row, pi[a], 0.5));
                     pi0.push((row, pi[b], 0.5));
@@ -55,6 +65,7 @@ impl Truth {
             phi: None,
             shape: None,
             num_moved: pi.iter().enumerate().filter(|(i, j)| i != *j).count(),
+            num_outside: pi.iter().filter(|column| **column == OUTSIDE).count(),
             pi,
             pi0,
         }
@@ -73,18 +84,16 @@ impl Truth {
 }
 
 mod one_based {
-    use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
     pub fn serialize<S: Serializer>(pi: &[usize], serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(pi.iter().map(|j| j + 1))
+        // OUTSIDE is the largest number, and becomes 0.
+        serializer.collect_seq(pi.iter().map(|j| j.wrapping_add(1)))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, D::Error> {
-        Vec::<usize>::deserialize(deserializer)?
-            .into_iter()
-            .map(|row| below(row).ok_or_else(|| D::Error::custom("rows count from 1")))
-            .collect()
+        let pi = Vec::<usize>::deserialize(deserializer)?.into_iter();
+        Ok(pi.map(|row| row.wrapping_sub(1)).collect())
     }
 
     pub fn below(row: usize) -> Option<usize> {

@@ -66,6 +66,9 @@ impl Prepared {
 
     /// The estimator for a known rate of wrong links, where it applies.
     pub(super) fn known_rate(&self) -> Option<KnownRateBaseline<'_>> {
+        if !self.is_exchange() {
+            return None;
+        }
         let output_names = self.model.output_names();
         KnownRateBaseline::new(&self.config, &self.data, self.prior.space(), output_names)
     }

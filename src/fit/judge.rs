@@ -65,6 +65,8 @@ impl Prepared {
                     config: &self.config,
                     data: &self.data,
                     space: self.prior.space(),
+                    num_movable: self.num_movable(),
+                    is_exchange: self.is_exchange(),
                     chains: &posterior.chains,
                     spread: spread.as_ref(),
                     p_moved: &p_moved,
@@ -167,7 +169,14 @@ impl Prepared {
 
     /// Neither one of the sampler's own quantities nor one that the program has for each row.
     fn is_parameter(&self, name: &str) -> bool {
-        let of_links = ["lp__", "n_moved", "mismatch_rate"].contains(&name);
+        let of_links = [
+            "lp__",
+            "n_moved",
+            "mismatch_rate",
+            "n_outside",
+            "outside_share",
+        ]
+        .contains(&name);
         let base = name.split('.').next().unwrap_or(name);
         let last = format!("{base}.{}", self.data.num_rows());
         !of_links && !self.model.output_names().contains(&last)

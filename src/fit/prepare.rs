@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::FitError;
 use super::initial::initial_values;
 use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind};
-use crate::data::{self, DataError, Dataset, files_sha256, link_space, stan_json};
+use crate::data::{self, DataError, Dataset, files_sha256, link_space, outside_prior, stan_json};
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
     GaussianDensity, ModelError, Outputs, Pairs, Parameter, ResponseShape, Source, StanModel,
@@ -19,7 +19,7 @@ use crate::model::{
 use crate::numerics::Spread;
 use crate::numerics::rng::{self, DrawSeeds};
 use crate::priors::{self, PriorsUsed};
-use crate::sampler::links::{LinearStatistics, Prior};
+use crate::sampler::links::{LinearStatistics, OutsidePrior, Prior};
 use crate::text::{nearest, quoted_list};
 
 /// A model with its data, ready to sample.
@@ -38,6 +38,8 @@ pub struct Prepared {
     pub priors: PriorsUsed,
     /// The prior of the links.
     pub prior: Prior,
+    /// Of partial permutations, where responses may come from outside the file.
+    pub outside: Option<OutsidePrior>,
     /// The text of the Stan program.
     pub program: String,
     /// The toolchain that compiled it.
@@ -94,6 +96,24 @@ pub fn prepare_with(
         data_sha256,
         ..prepared
     })
+}
+
+impl Prepared {
+    /// The number of rows whose link can be wrong.
+    pub fn num_movable(&self) -> usize {
+        match &self.outside {
+            Some(outside) => outside.num_movable(),
+            None => self.prior.space().num_movable(),
+        }
+    }
+
+    /// Whether wrong links mix the responses of each group evenly: where responses have the law of the whole file when they
+    /// come from outside, only with one group.
+    pub fn is_exchange(&self) -> bool {
+        let space = self.prior.space();
+        let is_one = space.num_groups() == 1 && space.num_movable() == self.num_movable();
+        self.outside.is_none() || is_one
+    }
 }
 
 /// A compiled Stan program, waiting for data.
@@ -166,7 +186,7 @@ impl Program {
 
     /// The links have quantities of their own in the summary.
     fn check_names(&self, model: &StanModel) -> Result<(), FitError> {
-        let reserved = ["n_moved", "mismatch_rate"];
+        let reserved = ["n_moved", "mismatch_rate", "n_outside", "outside_share"];
         let mut names = model.output_names().iter();
         match names.find(|name| reserved.contains(&name.as_str())) {
             None => Ok(()),
@@ -243,7 +263,10 @@ impl Program {
         }
         let gaussian = self.gaussian(&config, &data, &entries, &model, alpha)?;
         let priors = PriorsUsed::new(&config.model, &self.text, &entries, &data);
-        let prior = Prior::new(config.permutation.prior.kind(), link_space(&data));
+        let kind = config.permutation.prior.kind();
+        let prior = Prior::new(kind, link_space(&data));
+        let outside = config.permutation.outside;
+        let outside = outside.map(|outside| outside_prior(&data, kind, outside.share()));
         Ok(Prepared {
             config,
             data,
@@ -252,6 +275,7 @@ impl Program {
             gaussian,
             priors,
             prior,
+            outside,
             program: self.text.clone(),
             toolchain: self.toolchain.clone(),
             data_sha256: None,

@@ -21,11 +21,11 @@ use crate::posterior::draws::{
 };
 use crate::sampler::chain::{
     Chain, ChainError, ChainOutcome, ChainParts, ChainSettings, ChainState, CollapsedMove,
-    DrawSink, LINK_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
+    DrawSink, LINK_COLUMNS, OUTSIDE_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
 };
 use crate::sampler::hmc::warmup::AdaptationSettings;
 use crate::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, LinkKernel, Marginal, ModeSearch, Prior,
+    ActiveSet, Checkerboard, Collapsed, LinkKernel, Marginal, ModeSearch, OutsidePrior, Prior,
 };
 
 type Error = ChainError<ModelError>;
@@ -45,6 +45,8 @@ pub struct Run<'a> {
     /// The density of theta through sufficient statistics, where it is the program's.
     pub gaussian: Option<&'a GaussianDensity>,
     pub prior: &'a Prior,
+    /// Of partial permutations, where responses may come from outside the file.
+    pub outside: Option<&'a OutsidePrior>,
     pub num_threads: usize,
     /// Set by Ctrl-C; every chain ends after its current iteration.
     pub stop: &'a AtomicBool,
@@ -222,9 +224,13 @@ impl Run<'_> {
         };
         let pairs = self.pairs(rng.next_u32())?;
         let step_two = StepTwo::new(self.responses, self.prior, kernel, pairs);
-        Ok(Some(match self.config.permutation.feedback {
+        let step_two = match self.config.permutation.feedback {
             Feedback::Full => step_two,
             Feedback::None => step_two.without_feedback(&self.log_marginal()),
+        };
+        Ok(Some(match self.outside {
+            Some(prior) => step_two.with_outside(prior, &self.log_marginal()),
+            None => step_two,
         }))
     }
 
@@ -252,8 +258,8 @@ impl Run<'_> {
         let (temperature, temperature_links) = self.config.temperature.at(self.data.num_rows());
         let is_gaussian = self.config.model.family() == config::Family::Gaussian;
         let is_active_set = self.config.permutation.update == config::Update::ActiveSet;
-        // Without feedback theta sees other rows than those of the surrogate.
-        let has_feedback = self.config.permutation.feedback == Feedback::Full;
+        // With weights theta sees other rows than those of the surrogate.
+        let has_feedback = !self.config.permutation.has_weights();
         let is_tempered_alike = temperature == temperature_links;
         if !is_gaussian || !is_active_set || !has_feedback || !is_tempered_alike {
             return Ok(None);
@@ -306,7 +312,11 @@ impl Run<'_> {
 
     fn columns(&self) -> Vec<String> {
         let link_columns: &[&str] = if self.has_links() { &LINK_COLUMNS } else { &[] };
-        let sampler = SAMPLER_COLUMNS.iter().chain(link_columns);
+        let of_outside: &[&str] = match self.outside {
+            Some(_) if self.has_links() => &OUTSIDE_COLUMNS,
+            _ => &[],
+        };
+        let sampler = SAMPLER_COLUMNS.iter().chain(link_columns).chain(of_outside);
         let outputs = self.model.output_names().iter().cloned();
         sampler
             .map(|name| name.to_string())

@@ -136,7 +136,8 @@ impl Prepared {
     ) -> Result<(), FitError> {
         let folder = &posterior.folder;
         if let Some(links) = &posterior.links {
-            links.write(folder, &posterior.rows)?;
+            let has_outside = self.outside.is_some();
+            links.write(folder, &posterior.rows, has_outside)?;
         }
         let mut csv = Vec::new();
         let label = |name: &str| posterior.name_of(name);
@@ -170,6 +171,7 @@ impl Prepared {
             coordinates: self.coordinates.as_ref(),
             gaussian: self.gaussian.as_ref(),
             prior: &self.prior,
+            outside: self.outside.as_ref(),
             num_threads,
             stop,
             observer,
@@ -180,6 +182,7 @@ impl Prepared {
         DataSummary {
             priors: Some(self.priors.clone()),
             spread: self.spread(),
+            num_movable: self.num_movable(),
             ..DataSummary::new(&self.data, self.prior.space())
         }
     }

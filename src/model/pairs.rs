@@ -10,7 +10,8 @@ use super::{Block, Family, ModelError, Outputs, StanModel, StanPairs};
 use crate::numerics::dot;
 use crate::sampler::chain::LinkedPairs;
 use crate::sampler::links::{
-    FamilyLogLik, LinkKernel, LinksGivenMoved, PairLogLik, Permutation, Prior, UpdateInfo,
+    FamilyLogLik, LinkKernel, LinksGivenMoved, OutsideLinks, PairLogLik, Permutation, Prior,
+    UpdateInfo,
 };
 
 /// The pair likelihood of one chain.
@@ -109,6 +110,27 @@ impl LinkedPairs for Pairs<'_> {
             }
         }
         Ok(())
+    }
+
+    fn step_outside<R: Rng>(
+        &self,
+        links: &mut OutsideLinks<'_>,
+        pi: &mut Permutation,
+        wrong: Option<&Permutation>,
+        rng: &mut R,
+    ) -> Result<UpdateInfo, ModelError> {
+        match self {
+            Pairs::Native(pairs) => {
+                let log_lik = &pairs.log_lik;
+                let own = |row: usize| log_lik.temperature() * log_lik.log_density(row, row);
+                Ok(links.step_as(pi, log_lik, own, wrong, rng))
+            }
+            Pairs::Stan(pairs) => {
+                let own = |row: usize| pairs.temperature() * pairs.diagonal()[row];
+                let info = links.step_as(pi, pairs.as_ref(), own, wrong, rng);
+                pairs.take_error().map_or(Ok(info), Err)
+            }
+        }
     }
 
     fn temperature(&self) -> f64 {

@@ -108,6 +108,7 @@ mod tests {
             phi: None,
             shape: None,
             num_moved: 2,
+            num_outside: 0,
             pi: vec![0, 1, 2, 4, 3],
             pi0: Vec::new(),
         };

@@ -9,6 +9,7 @@ use std::path::Path;
 use crate::posterior::Folder;
 use crate::posterior::diagnostics::{Finding, Worst, ess_mean};
 use crate::posterior::draws::{ChainDraws, DrawsError, LinkDraws, MovedRow, read_links};
+use crate::sampler::links::OUTSIDE;
 
 pub use row_numbers::RowNumbers;
 
@@ -22,7 +23,7 @@ const STANDARD_ERRORS: f64 = 5.0;
 pub struct LinksSummary {
     rows: RowNumbers,
     num_draws: usize,
-    /// For each row: how often it was linked to each other row.
+    /// For each row: how often it was linked to each other row, or to `OUTSIDE`.
     partners: Vec<BTreeMap<usize, usize>>,
     chains: Vec<LinkDraws>,
 }
@@ -30,7 +31,10 @@ pub struct LinksSummary {
 /// One row's posterior, as in rows.csv.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowLinks {
+    /// The probability that the link is wrong.
     pub p_moved: f64,
+    /// The part of it that the response belongs to nobody in the file.
+    pub p_outside: f64,
     /// Rows of X with their probabilities, the row's own included, most probable first.
     pub partners: Vec<(usize, f64)>,
 }
@@ -50,8 +54,9 @@ impl LinksSummary {
             let path = Folder::new(folder).links(chain.chain);
             let moved = read_links(&path)?;
             for (index, link) in moved.iter().enumerate() {
-                let mut ends = [link.row, link.linked_to].into_iter();
-                if let Some(unknown) = ends.find(|number| rows.place(*number).is_none()) {
+                let (row, to) = (link.row, link.linked_to);
+                let ends = [(row, rows.place(row)), (to, rows.column(to))];
+                if let Some((unknown, _)) = ends.iter().find(|(_, place)| place.is_none()) {
                     let what = format!(
                         "row {unknown} is not among the {} rows of the data",
                         rows.num_rows()
@@ -72,7 +77,8 @@ impl LinksSummary {
         let chains = links.iter().map(|(num_draws, moved)| {
             // A killed process may have written the links of a draw that its other file lacks.
             let moved = moved.iter().filter(|link| link.draw <= *num_draws);
-            let moved = moved.map(|link| (link.draw - 1, place(link.row), place(link.linked_to)));
+            let column = |number: usize| rows.column(number).expect("checked when read");
+            let moved = moved.map(|link| (link.draw - 1, place(link.row), column(link.linked_to)));
             LinkDraws::from_moved(rows.num_rows(), *num_draws, moved)
         });
         let chains = chains.collect();
@@ -102,7 +108,7 @@ impl LinksSummary {
         &self.chains
     }
 
-    /// The row that `row` is most often linked to; of equals the first.
+    /// The row of the file that `row` is most often linked to; of equals the first, and its own where there is none.
     pub fn best(&self, row: usize) -> usize {
         let partners = self.row(row).partners;
         partners.first().map_or(row, |(column, _)| *column)
@@ -122,11 +128,12 @@ impl LinksSummary {
             .iter()
             .map(|(column, count)| (*column, *count as f64 / total))
             .chain([(row, (self.num_draws - num_moved) as f64 / total)])
-            .filter(|(_, probability)| *probability > 0.0)
+            .filter(|(column, probability)| *probability > 0.0 && *column != OUTSIDE)
             .collect();
         partners.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         RowLinks {
             p_moved: num_moved as f64 / total,
+            p_outside: others.get(&OUTSIDE).map_or(0.0, |&n| n as f64 / total),
             partners,
         }
     }
@@ -212,6 +219,19 @@ mod tests {
         assert_eq!(first.p_moved, 0.75);
         assert_eq!(first.partners, [(1, 0.5), (0, 0.25), (2, 0.25)]);
         assert_eq!(summary.share_by_chain(0), [1.0, 0.5]);
+    }
+
+    #[test]
+    fn a_response_from_outside_is_wrong_and_has_no_partner() {
+        let links = vec![moved(1, 1, 0), moved(2, 1, 2), moved(2, 2, 0)];
+        let summary = LinksSummary::count(&[(4, links)], RowNumbers::new(&[1, 2]));
+        let [first, second] = [summary.row(0), summary.row(1)];
+        assert_eq!((first.p_moved, first.p_outside), (0.5, 0.25));
+        assert_eq!(first.partners, [(0, 0.5), (1, 0.25)]);
+        assert_eq!((second.p_moved, second.p_outside), (0.25, 0.25));
+        let always = vec![moved(1, 1, 0)];
+        let summary = LinksSummary::count(&[(1, always)], RowNumbers::new(&[1, 2]));
+        assert_eq!(summary.best(0), 0);
     }
 
     #[test]

@@ -40,6 +40,8 @@ fn reported_name(column: &str) -> Option<&str> {
         "lp__" => Some(column),
         "n_moved__" => Some("n_moved"),
         "mismatch_rate__" => Some("mismatch_rate"),
+        "n_outside__" => Some("n_outside"),
+        "outside_share__" => Some("outside_share"),
         _ if is_log_lik(column) => None,
         _ => (!column.ends_with("__")).then_some(column),
     }

@@ -12,6 +12,8 @@ pub fn draws<'a>(fit: &'a Posterior, name: &str) -> Vec<&'a [f64]> {
     let column = match name {
         "n_moved" => "n_moved__",
         "mismatch_rate" => "mismatch_rate__",
+        "n_outside" => "n_outside__",
+        "outside_share" => "outside_share__",
         _ => name,
     };
     let chains = fit.chains.iter();

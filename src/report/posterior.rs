@@ -72,7 +72,13 @@ impl PosteriorSection {
 
 /// Everything the Stan program saved, coefficients first.
 fn parameters(fit: &Posterior) -> Vec<&SummaryRow> {
-    let derived = ["lp__", "n_moved", "mismatch_rate"];
+    let derived = [
+        "lp__",
+        "n_moved",
+        "mismatch_rate",
+        "n_outside",
+        "outside_share",
+    ];
     let own = fit.summary().iter();
     let own = own.filter(|row| !derived.contains(&row.name.as_str()));
     let (coefficients, others): (Vec<_>, Vec<_>) =

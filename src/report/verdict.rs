@@ -137,11 +137,24 @@ fn mismatch(fit: &Posterior) -> String {
         );
     }
     format!(
-        "If {condition}, about {} of the {num_rows} rows are linked wrongly (90 % interval {} to {}).",
+        "If {condition}, about {} of the {num_rows} rows are linked wrongly (90 % interval {} to {}){}.",
         percent(mean),
         percent(low),
-        percent(high)
+        percent(high),
+        from_outside(fit)
     )
+}
+
+/// How many of the wrong links come from outside the file, where any may.
+fn from_outside(fit: &Posterior) -> String {
+    let number = fit.quantity("n_outside");
+    let number = number.and_then(|row| Some((row.mean?, row.q5?, row.q95?)));
+    match number {
+        None => String::new(),
+        Some((mean, q5, q95)) => format!(
+            "; among these are the responses that belong to no row of the file, about {mean:.0} of them (90 % interval {q5:.0} to {q95:.0})"
+        ),
+    }
 }
 
 /// The checks of a fit that failed one.
@@ -156,7 +169,11 @@ fn condition(fit: &Posterior) -> String {
         Some(_) => "other rows of their block",
         None => "other rows of this file",
     };
-    format!("{law} and wrong links lead to {rows} at random")
+    let outside = match fit.config.permutation.outside {
+        Some(_) => ", or to responses from outside whose distribution is that of the file's",
+        None => "",
+    };
+    format!("{law} and wrong links lead to {rows} at random{outside}")
 }
 
 /// Another program that needs less of the errors, where there is one.
@@ -178,19 +195,28 @@ fn num_expected(fit: &Posterior) -> f64 {
 /// How many rows are probably mislinked, and for how many it is known where they belong.
 fn probably_wrong(fit: &Posterior) -> Option<String> {
     let links = fit.links.as_ref().filter(|_| distrust(fit).is_none())?;
-    let (mut wrong, mut placed) = (0, 0);
+    let (mut wrong, mut placed, mut outside) = (0, 0, 0);
     for row in 0..links.num_rows() {
         let found = links.row(row);
         if found.p_moved > PROBABLY {
             wrong += 1;
+            outside += usize::from(found.p_outside > PROBABLY);
             let best = found.partners.iter().find(|(column, _)| *column != row);
             placed += usize::from(best.is_some_and(|(_, p)| *p > PROBABLY));
         }
     }
+    let from_outside = match (fit.config.permutation.outside, outside) {
+        (None, _) => String::new(),
+        (Some(_), 0) => " None of them is likely to belong to no row of the file.".into(),
+        (Some(_), 1) => " The response of 1 of them probably belongs to no row of the file.".into(),
+        (Some(_), some) => {
+            format!(" The responses of {some} of them probably belong to no row of the file.")
+        }
+    };
     Some(match wrong {
         0 => "No single row is more likely wrong than right.".into(),
         1 => format!(
-            "1 row is more likely linked wrongly than rightly; where it belongs is {}.",
+            "1 row is more likely linked wrongly than rightly; where it belongs is {}.{from_outside}",
             if placed == 1 { "found" } else { "open" }
         ),
         _ => {
@@ -204,7 +230,9 @@ fn probably_wrong(fit: &Posterior) -> Option<String> {
                     "for {some} of them one other row stands out as the place where they belong"
                 ),
             };
-            format!("{wrong} rows are more likely linked wrongly than rightly; {places}.")
+            format!(
+                "{wrong} rows are more likely linked wrongly than rightly; {places}.{from_outside}"
+            )
         }
     })
 }

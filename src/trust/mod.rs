@@ -51,6 +51,11 @@ pub struct FitToJudge<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
     pub space: &'a LinkSpace,
+    /// Rows whose link can be wrong.
+    pub num_movable: usize,
+    /// Whether wrong links mix the responses of each group evenly. Responses from outside have the law of the whole file, so
+    /// with several groups they do not, and no check of the exchange is possible.
+    pub is_exchange: bool,
     pub chains: &'a [ChainDraws],
     /// How the spread of the family `robust` depends on the predictors.
     pub spread: Option<&'a LogSpread>,
@@ -139,6 +144,12 @@ impl FitToJudge<'_> {
             .into_iter()
             .map(|(aspect, p)| Check::from_p_value(aspect, p))
             .collect();
+        if !self.is_exchange {
+            let reason = "Not checked: responses from outside have the distribution of the whole file, and the rows stand in several groups or alone.";
+            checks
+                .iter_mut()
+                .for_each(|check| check.sentence = reason.into());
+        }
         let rival = self.rival();
         ingredients.rival = rival;
         checks.extend(self.facts(&ingredients, rival.as_ref()));
@@ -230,7 +241,8 @@ impl FitToJudge<'_> {
     /// likelihoods that only the program knows.
     fn rival(&self) -> Option<Rival> {
         let family = self.config.known_family();
-        let family = family.filter(|_| self.data.response_names.is_none())?;
+        let is_possible = self.data.response_names.is_none() && self.is_exchange;
+        let family = family.filter(|_| is_possible)?;
         // Only real numbers that scatter around x'beta.
         if !family.facts().is_additive || family.response_kind() != ResponseKind::Real {
             return None;
@@ -246,7 +258,7 @@ impl FitToJudge<'_> {
 
     /// Share of the rows that can move that each draw has moved.
     fn rates(&self) -> Vec<f64> {
-        let movable = self.space.num_movable().max(1) as f64;
+        let movable = self.num_movable.max(1) as f64;
         let columns = self.chains.iter().filter_map(|c| c.column("n_moved__"));
         columns.flatten().map(|moved| moved / movable).collect()
     }
@@ -255,7 +267,8 @@ impl FitToJudge<'_> {
         let mut rng = rng::stream(self.config.sampler.seed, STREAM);
         let none = || MEASURED.map(|aspect| (aspect, None)).to_vec();
         let x = self.data.x.view();
-        let Some(frame) = Frame::new(x, self.space, frame::MOST_ROWS, &mut rng) else {
+        let frame = Frame::new(x, self.space, frame::MOST_ROWS, &mut rng);
+        let Some(frame) = frame.filter(|_| self.is_exchange) else {
             return none();
         };
         let family = self.config.known_family();

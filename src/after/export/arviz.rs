@@ -96,6 +96,8 @@ fn posterior(fit: &Posterior) -> Group {
     for (column, plain, kind) in [
         ("mismatch_rate__", "mismatch_rate", Kind::Real),
         ("n_moved__", "n_moved", Kind::Whole),
+        ("outside_share__", "outside_share", Kind::Real),
+        ("n_outside__", "n_outside", Kind::Whole),
     ] {
         arrays.extend(statistic(fit, column, plain, kind));
     }

@@ -28,14 +28,13 @@ impl ChainLinks {
         let start = self.moved.partition_point(|link| link.draw < number);
         let end = self.moved.partition_point(|link| link.draw <= number);
         let mut forward: Vec<usize> = (0..rows.num_rows()).collect();
-        let place = |number: usize| {
-            rows.place(number)
-                .expect("checked when the links were counted")
-        };
         for link in &self.moved[start..end] {
-            forward[place(link.row)] = place(link.linked_to);
+            let ends = rows.place(link.row).zip(rows.column(link.linked_to));
+            let (row, column) = ends.expect("checked when the links were counted");
+            forward[row] = column;
         }
-        Permutation::from_vec(forward).map_err(|_| DrawsError::Malformed {
+        let num_rows = forward.len();
+        Permutation::from_partial(forward, num_rows).map_err(|_| DrawsError::Malformed {
             path: self.path.clone(),
             line: start + 2,
             what: format!("the links of draw {number} are not one to one"),

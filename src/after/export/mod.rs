@@ -44,6 +44,10 @@ pub enum ExportError {
         "the fit in {} kept every link (permutation.update is \"none\"), so there is nothing to relink: fit with another update", folder.display()
     )]
     LinksKept { folder: PathBuf },
+    #[error(
+        "in the fit in {} responses may come from outside the file (permutation.outside), so its completed data sets would have rows without a response: fit with \"outside\": false, or use its coefficients and rows.csv", folder.display()
+    )]
+    Outside { folder: PathBuf },
     #[error("--sets is {asked}, but the fit has {num_draws} draws; ask for at most so many")]
     TooManySets { asked: usize, num_draws: usize },
     #[error("{} already exists: choose another --output, or replace it with --force", path.display())]
@@ -96,6 +100,11 @@ impl Export {
         };
         if fit.config.permutation.update == Update::None {
             return Err(kept());
+        }
+        if fit.config.permutation.outside.is_some() {
+            return Err(ExportError::Outside {
+                folder: folder.to_path_buf(),
+            });
         }
         let relinkable = Relinkable::read(&fit.config.data, also)?;
         let rows = RowNumbers::new(&relinkable.row_numbers());

@@ -34,6 +34,7 @@ pub(super) fn responses(
     // The likelihood was checked when it was fitted.
     permutation.update = Update::None;
     permutation.feedback = Feedback::Full;
+    permutation.outside = None;
     // The program as it was fitted; the user's own file may have been edited since.
     config.model.stan = ModelSource::File(fit.folder.file(Folder::PROGRAM));
     let x = &prediction.rows.x;

@@ -4,9 +4,11 @@
 //! also there under plain names, as the last columns, so that such readers find it among the parameters.
 
 /// The names that the sampler has for these columns, and their plain ones.
-const COPIES: [(&str, &str); 2] = [
+const COPIES: [(&str, &str); 4] = [
     ("n_moved__", "n_moved"),
     ("mismatch_rate__", "mismatch_rate"),
+    ("n_outside__", "n_outside"),
+    ("outside_share__", "outside_share"),
 ];
 
 /// Place and plain name of each column that is copied.

@@ -1,6 +1,9 @@
 //! The links of every draw of one chain in memory: moved rows only.
 
-use crate::sampler::links::Permutation;
+use crate::sampler::links::{OUTSIDE, Permutation};
+
+/// A response that belongs to nobody, in 32 bits.
+const OUTSIDE_INDEX: u32 = u32::MAX;
 
 /// The moved rows of every draw of one chain. Rows are places in the data set and draws count from 0.
 #[derive(Debug, Clone, Default)]
@@ -51,7 +54,11 @@ impl LinkDraws {
 
     fn add(&mut self, draw: usize, row: usize, column: usize) {
         let index = |index: usize| u32::try_from(index).expect("fewer than 2^32 rows and draws");
-        self.by_row[row].push((index(draw), index(column)));
+        let column = match column {
+            OUTSIDE => OUTSIDE_INDEX,
+            place => index(place),
+        };
+        self.by_row[row].push((index(draw), column));
     }
 
     pub fn num_rows(&self) -> usize {
@@ -62,10 +69,13 @@ impl LinkDraws {
         self.num_draws
     }
 
-    /// The draws in which a row was moved, and what it was linked to.
+    /// The draws in which a row was moved, and what it was linked to, `OUTSIDE` among it.
     pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = (usize, usize)> {
         let moved = self.by_row[row].iter();
-        moved.map(|(draw, column)| (*draw as usize, *column as usize))
+        moved.map(|&(draw, column)| match column {
+            OUTSIDE_INDEX => (draw as usize, OUTSIDE),
+            place => (draw as usize, place as usize),
+        })
     }
 
     /// For each draw its moved rows in ascending order, and what they were linked to.

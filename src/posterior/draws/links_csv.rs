@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::DrawsError;
 use super::read::whole_lines;
+use crate::posterior::links::RowNumbers;
 use crate::sampler::links::Permutation;
 use crate::text::FileError;
 
@@ -13,7 +14,7 @@ const HEADER: &str = "draw,row,linked_to";
 
 pub struct LinksWriter {
     out: BufWriter<File>,
-    row_numbers: Vec<usize>,
+    rows: RowNumbers,
 }
 
 impl LinksWriter {
@@ -23,7 +24,7 @@ impl LinksWriter {
         writeln!(out, "{HEADER}")?;
         Ok(LinksWriter {
             out,
-            row_numbers: row_numbers.to_vec(),
+            rows: RowNumbers::new(row_numbers),
         })
     }
 
@@ -32,7 +33,8 @@ impl LinksWriter {
         let mut moved = pi.moved().to_vec();
         moved.sort_unstable();
         for row in moved {
-            let [own, other] = [row, pi.column_of(row)].map(|place| self.row_numbers[place]);
+            let own = self.rows.number(row);
+            let other = self.rows.column_number(pi.column_of(row));
             writeln!(self.out, "{draw},{own},{other}")?;
         }
         Ok(())
@@ -59,7 +61,8 @@ impl LinksWriter {
     }
 }
 
-/// One moved row of one draw; draws count from 1, rows are numbered as in the user's file.
+/// One moved row of one draw; draws count from 1, rows are numbered as in the user's file. A response that belongs to nobody
+/// in the file is linked to 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MovedRow {
     pub draw: usize,

@@ -120,10 +120,11 @@ impl ChainWriter {
         };
         let moved = moved_rows(&self.folder, self.chain, self.num_earlier)?;
         moved.iter().try_for_each(|link| writer.written_row(link))?;
-        let place = |number: usize| rows.place(number).ok_or_else(|| lost("it is damaged"));
-        let moved = moved
-            .iter()
-            .map(|link| Ok((link.draw - 1, place(link.row)?, place(link.linked_to)?)));
+        let known = |place: Option<usize>| place.ok_or_else(|| lost("it is damaged"));
+        let moved = moved.iter().map(|link| {
+            let (row, column) = (rows.place(link.row), rows.column(link.linked_to));
+            Ok((link.draw - 1, known(row)?, known(column)?))
+        });
         let moved = moved.collect::<io::Result<Vec<_>>>()?;
         let links = LinkDraws::from_moved(rows.num_rows(), self.num_earlier, moved);
         self.sample.links = Some(links);

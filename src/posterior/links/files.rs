@@ -28,17 +28,24 @@ const KNOWN: [Column; 5] = [
 
 impl LinksSummary {
     /// Writes rows.csv and pi_mean.csv.
-    pub fn write(&self, folder: &Folder, rows: &[Row]) -> Result<(), DrawsError> {
+    ///
+    /// `has_outside`: whether responses may come from outside the file.
+    pub fn write(
+        &self,
+        folder: &Folder,
+        rows: &[Row],
+        has_outside: bool,
+    ) -> Result<(), DrawsError> {
         let write = |name: &str, text: io::Result<Vec<u8>>| {
             let path = folder.file(name);
             text.and_then(|text| fs::write(&path, text))
                 .map_err(FileError::write(&path))
         };
-        write(Folder::ROWS, self.rows_csv(rows))?;
+        write(Folder::ROWS, self.rows_csv(rows, has_outside))?;
         Ok(write(Folder::PI_MEAN, self.pi_mean_csv())?)
     }
 
-    fn rows_csv(&self, rows: &[Row]) -> io::Result<Vec<u8>> {
+    fn rows_csv(&self, rows: &[Row], has_outside: bool) -> io::Result<Vec<u8>> {
         let first = rows.first();
         let known = KNOWN.iter();
         let known = known.filter(|(_, value)| first.is_some_and(|row| value(row).is_some()));
@@ -47,7 +54,9 @@ impl LinksSummary {
         let mut writer = csv::Writer::from_writer(Vec::new());
         let mut header = vec!["row".to_string()];
         header.extend(known.iter().map(|(name, _)| name.to_string()));
-        header.extend(["p_moved", "p_right", "best_link", "p_best"].map(String::from));
+        header.extend(["p_moved", "p_right"].map(String::from));
+        header.extend(has_outside.then(|| "p_outside".to_string()));
+        header.extend(["best_link", "p_best"].map(String::from));
         for k in 2..=NUM_PARTNERS {
             header.extend([format!("link_{k}"), format!("p_{k}")]);
         }
@@ -68,6 +77,7 @@ impl LinksSummary {
             );
             record.push(format_float(links.p_moved));
             record.push(format_float(1.0 - links.p_moved));
+            record.extend(has_outside.then(|| format_float(links.p_outside)));
             for k in 0..NUM_PARTNERS {
                 match links.partners.get(k) {
                     Some((column, p)) => {
@@ -127,6 +137,25 @@ mod tests {
     }
 
     #[test]
+    fn responses_from_outside_have_a_column_of_their_own() {
+        let outside = MovedRow {
+            draw: 2,
+            row: 1,
+            linked_to: 0,
+        };
+        let data = data(&[1, 2]);
+        let numbers = RowNumbers::new(&data.row_numbers);
+        let summary = LinksSummary::count(&[(4, vec![outside])], numbers);
+        let rows = rows(&data, &summary, None);
+        let rows = text(summary.rows_csv(&rows, true));
+        let lines: Vec<&str> = rows.lines().take(2).collect();
+        assert!(lines[0].starts_with("row,p_moved,p_right,p_outside,best_link"));
+        assert!(lines[1].starts_with("1,0.25,0.75,0.25,1,0.75,"), "{rows}");
+        let mean = text(summary.pi_mean_csv());
+        assert!(mean.contains("\n1,1,0.75\n2,2,1"), "{mean}");
+    }
+
+    #[test]
     fn rows_and_the_mean_matrix_are_written_as_counted() {
         let moved = |draw, row, linked_to| MovedRow {
             draw,
@@ -143,7 +172,7 @@ mod tests {
         let data = data(&[1, 2, 3]);
         let summary = LinksSummary::count(&chains, RowNumbers::new(&data.row_numbers));
         let rows = rows(&data, &summary, Some(&[10.0, 11.0, 12.0]));
-        let rows = text(summary.rows_csv(&rows));
+        let rows = text(summary.rows_csv(&rows, false));
         let lines: Vec<&str> = rows.lines().take(2).collect();
         assert_eq!(
             lines,
@@ -183,7 +212,9 @@ mod tests {
         let summary = summary.unwrap().unwrap();
         assert_eq!(summary.row(0).partners, [(2, 1.0)]);
         let all = rows(&data, &summary, None);
-        summary.write(&Folder::new(folder.path()), &all).unwrap();
+        summary
+            .write(&Folder::new(folder.path()), &all, false)
+            .unwrap();
         let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
         let rows = read("rows.csv");
         assert_eq!(rows.lines().nth(1), Some("2,1,0,6,1,,,,,0.5"));
@@ -224,7 +255,7 @@ mod tests {
         };
         data.candidates = Some(vec![candidate(0, 2), candidate(2, 0), candidate(0, 1)]);
         let summary = LinksSummary::count(&[(1, Vec::new())], RowNumbers::new(&[1, 2, 3]));
-        let rows = text(summary.rows_csv(&rows(&data, &summary, None)));
+        let rows = text(summary.rows_csv(&rows(&data, &summary, None), false));
         let lines: Vec<&str> = rows.lines().collect();
         assert!(
             lines[0].starts_with("row,id,block,safe,match_probability,num_candidates,p_moved"),

@@ -11,25 +11,33 @@ pub fn sentences(fit: &Posterior) -> Vec<String> {
         Some(name) => format!("the column `{name}`"),
         None => "the data".into(),
     };
+    let may_be_outside = fit.config.permutation.outside.is_some();
     let mut sentences = Vec::new();
-    sentences.extend(blocks(&fit.rows, &of_column(&data.block)));
+    sentences.extend(blocks(&fit.rows, &of_column(&data.block), may_be_outside));
     sentences.extend(safe(&fit.rows, &of_column(&data.safe)));
-    sentences.extend(candidates(&fit.rows));
+    sentences.extend(candidates(&fit.rows, may_be_outside));
     sentences.extend(probabilities(
         &fit.rows,
         &of_column(&data.match_probability),
     ));
     let movable = fit.data.as_ref().map(|data| data.num_movable);
     if let Some(movable) = movable.filter(|_| !sentences.is_empty()) {
-        sentences.push(format!(
-            "Of {} {movable} could be linked elsewhere at all.",
-            count(fit.rows.len(), "row")
-        ));
+        let rows = count(fit.rows.len(), "row");
+        sentences.push(match may_be_outside {
+            false => format!("Of {rows} {movable} could be linked elsewhere at all."),
+            true => format!("Of {rows} {movable} could be linked wrongly at all."),
+        });
+    }
+    if may_be_outside {
+        sentences.push(
+            "A response could also belong to no row of the file; it then has the distribution of all responses."
+                .into(),
+        );
     }
     sentences
 }
 
-fn blocks(rows: &[Row], column: &str) -> Vec<String> {
+fn blocks(rows: &[Row], column: &str, may_be_outside: bool) -> Vec<String> {
     let labels: Option<Vec<&str>> = rows.iter().map(|row| row.block.as_deref()).collect();
     let Some(mut labels) = labels.filter(|labels| !labels.is_empty()) else {
         return Vec::new();
@@ -55,6 +63,12 @@ fn blocks(rows: &[Row], column: &str) -> Vec<String> {
     ];
     match alone {
         0 => {}
+        1 if may_be_outside => sentences.push(
+            "1 row is alone in its block, so its response could only come from outside.".into(),
+        ),
+        many if may_be_outside => sentences.push(format!(
+            "{many} rows are alone in their block, so their responses could only come from outside."
+        )),
         1 => sentences.push("1 row is alone in its block, so its link stayed as it is.".into()),
         many => sentences.push(format!(
             "{many} rows are alone in their block, so their links stayed as they are."
@@ -75,7 +89,7 @@ fn safe(rows: &[Row], column: &str) -> Option<String> {
     })
 }
 
-fn candidates(rows: &[Row]) -> Option<String> {
+fn candidates(rows: &[Row], may_be_outside: bool) -> Option<String> {
     let numbers: Option<Vec<usize>> = rows.iter().map(|row| row.num_candidates).collect();
     let numbers = numbers.filter(|numbers| !numbers.is_empty())?;
     let (sum, most): (usize, usize) = (numbers.iter().sum(), *numbers.iter().max()?);
@@ -86,6 +100,12 @@ fn candidates(rows: &[Row]) -> Option<String> {
         significant(sum as f64 / numbers.len() as f64, 2),
         match none {
             0 => String::new(),
+            1 if may_be_outside => {
+                "; 1 row has none, so its response could only come from outside".into()
+            }
+            many if may_be_outside => {
+                format!("; {many} rows have none, so their responses could only come from outside")
+            }
             1 => "; 1 row has none, so its link stayed as it is".into(),
             many => format!("; {many} rows have none, so their links stayed as they are"),
         }
@@ -113,6 +133,22 @@ mod tests {
     fn a_file_without_restrictions_has_nothing_to_say() {
         let fit = Posterior::example(&[20, 20], 2).with_links(10);
         assert!(sentences(&fit).is_empty());
+    }
+
+    #[test]
+    fn rows_without_another_place_may_have_responses_from_outside() {
+        let mut fit = Posterior::example(&[20, 20], 2).with_links(10).with_known();
+        fit.config.permutation.outside = Some(crate::config::Outside {
+            a: 1.0,
+            b: 1.0,
+            no_error: 0.5,
+        });
+        let told = sentences(&fit).join(" ");
+        assert!(told.contains("1 row is alone in its block, so its response could only come"));
+        assert!(told.contains("2 rows have none, so their responses could only come"));
+        assert!(
+            told.contains("could be linked wrongly at all. A response could also belong to no")
+        );
     }
 
     #[test]

@@ -44,7 +44,12 @@ impl LinksSection {
         let number = |row: usize| fit.rows[row].number;
         Some(LinksSection {
             known: known::sentences(fit),
-            table: LinksTable::new(&rows, &fit.rows, &label),
+            table: LinksTable::new(
+                &rows,
+                &fit.rows,
+                &label,
+                fit.config.permutation.outside.is_some(),
+            ),
             matrix: matrix::picture(&rows, &number),
             before_after: before_after::picture(&rows, &fit.rows, &label),
             blocks: BlockTable::new(&rows, &fit.rows),
@@ -73,7 +78,11 @@ mod tests {
         partners.push((row, 1.0 - p_moved));
         partners.retain(|(_, p)| *p > 0.0);
         partners.sort_by(|a, b| b.1.total_cmp(&a.1));
-        RowLinks { p_moved, partners }
+        RowLinks {
+            p_moved,
+            p_outside: 0.0,
+            partners,
+        }
     }
 
     /// Row k has the response k and is fitted as k + 0.25.

@@ -19,6 +19,7 @@ pub struct LinksTable {
     pub num_rows: usize,
     pub num_left_out: usize,
     /// Whether the user named a column of ids.
+    pub has_outside: bool,
     pub has_ids: bool,
     pub has_fitted: bool,
 }
@@ -33,6 +34,7 @@ pub struct Line {
     pub fitted: Vec<String>,
     pub p_moved: Probability,
     pub p_right: Probability,
+    pub p_outside: Probability,
     /// Whether it is more likely wrong than right.
     pub moved: bool,
     pub partners: Vec<Partner>,
@@ -64,7 +66,13 @@ impl From<f64> for Probability {
 }
 
 impl LinksTable {
-    pub fn new(links: &[RowLinks], data: &[Row], label: &dyn Fn(usize) -> String) -> LinksTable {
+    /// `has_outside`: whether responses may come from outside the file.
+    pub fn new(
+        links: &[RowLinks],
+        data: &[Row],
+        label: &dyn Fn(usize) -> String,
+        has_outside: bool,
+    ) -> LinksTable {
         let responses: Vec<f64> = data.iter().map(|row| row.response).collect();
         // One more digit than the spread has, so that neighbours in the table differ.
         let spread = sd(&responses).unwrap_or(0.0) / 10.0;
@@ -91,6 +99,7 @@ impl LinksTable {
                     .collect(),
                 p_moved: own.p_moved.into(),
                 p_right: (1.0 - own.p_moved).into(),
+                p_outside: own.p_outside.into(),
                 moved: own.p_moved > MOVED,
                 partners: partners.collect(),
             }
@@ -99,6 +108,7 @@ impl LinksTable {
             rows: lines.collect(),
             num_rows: links.len(),
             num_left_out,
+            has_outside,
             has_ids: data.iter().any(|row| row.id.is_some()),
             has_fitted: data.iter().any(|row| row.fitted.is_some()),
         }
@@ -131,7 +141,7 @@ mod tests {
             row.id = Some(id.into());
         }
         let label = |row: usize| format!("{} ({})", row + 1, data[row].id.as_ref().unwrap());
-        let table = LinksTable::new(&links, &data, &label);
+        let table = LinksTable::new(&links, &data, &label, false);
         assert!(table.has_ids && table.has_fitted);
         let first = &table.rows[0];
         assert_eq!(
@@ -164,7 +174,7 @@ mod tests {
         let links: Vec<RowLinks> = (0..1500)
             .map(|k| row_links(k, &[((k + 1) % 1500, k as f64 / 2000.0)]))
             .collect();
-        let table = LinksTable::new(&links, &data_rows(&links), &|row| row.to_string());
+        let table = LinksTable::new(&links, &data_rows(&links), &|row| row.to_string(), false);
         assert_eq!((table.rows.len(), table.num_left_out), (1000, 500));
         assert_eq!(table.rows[0].number, 1500);
         assert_eq!(table.rows[999].number, 501);

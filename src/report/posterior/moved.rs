@@ -10,7 +10,7 @@ use crate::posterior::Posterior;
 use crate::report::by_chain::{bare_axis, draws};
 use crate::report::format::{percent, significant};
 use crate::report::page::Picture;
-use crate::sampler::links::{LinkFacts, LinkSpace, Prior, RatePrior};
+use crate::sampler::links::{LinkFacts, LinkSpace, OutsidePrior, Prior, RatePrior};
 
 const MOST_BARS: usize = 60;
 const NUM_POINTS: usize = 120;
@@ -66,8 +66,13 @@ fn prior_of_num_moved(fit: &Posterior) -> Option<Vec<f64>> {
         match_probability: matches.as_deref(),
         candidates: None,
     };
-    let space = LinkSpace::new(rows.len(), facts);
-    Prior::new(fit.config.permutation.prior.kind(), space).num_moved_probabilities()
+    let (num_rows, kind) = (rows.len(), fit.config.permutation.prior.kind());
+    let whole = Prior::new(kind, LinkSpace::new(num_rows, facts));
+    match fit.config.permutation.outside {
+        None => whole.num_moved_probabilities(),
+        Some(outside) => OutsidePrior::new(kind, outside.share(), num_rows, num_rows, facts)
+            .num_wrong_probabilities(&whole),
+    }
 }
 
 /// A histogram over all chains with the prior's probabilities of the same numbers, and what it shows in words.

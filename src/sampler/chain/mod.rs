@@ -9,10 +9,13 @@ mod gaussian_theta;
 mod model;
 mod observer;
 mod outcome;
+mod outside;
 mod sink;
 mod state;
 mod step_two;
 
+#[cfg(test)]
+mod outside_calibration;
 #[cfg(test)]
 mod tests;
 
@@ -32,7 +35,7 @@ pub use gaussian_theta::GaussianTheta;
 pub use model::{DrawOutputs, LinkedDensity, LinkedPairs};
 pub use observer::{Observer, Progress, Silent};
 pub use outcome::{ChainOutcome, Drift, LinksStart};
-pub use sink::{Draw, DrawSink, DrawsInMemory, LINK_COLUMNS, SAMPLER_COLUMNS};
+pub use sink::{Draw, DrawSink, DrawsInMemory, LINK_COLUMNS, OUTSIDE_COLUMNS, SAMPLER_COLUMNS};
 pub use state::ChainState;
 pub use step_two::StepTwo;
 
@@ -408,15 +411,23 @@ where
             step_one.energy,
         ];
         self.row.extend(of_sampler);
-        if let Some(links) = &self.step_two {
+        if let Some(links) = &mut self.step_two {
+            // What is reported of outsiders without feedback is of the links that are drawn for this draw.
+            if links.has_outside() {
+                links.report(&mut self.rng)?;
+            }
             let moves = step_two.total();
+            let rates = links.rates(&mut self.rng);
             let of_links: [f64; LINK_COLUMNS.len()] = [
                 links.num_moved() as f64,
-                links.mismatch_rate(&mut self.rng),
+                rates.mismatch,
                 links.log_prior(),
                 moves.accepted as f64 / moves.proposed.max(1) as f64,
             ];
             self.row.extend(of_links);
+            let of_outside = rates.outside.map(|(number, share)| [number as f64, share]);
+            self.row.extend(of_outside.into_iter().flatten());
+            self.row.extend(links.rate_coefficients());
         }
         let density = self.target.density();
         density.theta_at(self.state.position(), &mut self.theta);
@@ -424,7 +435,7 @@ where
         let (draw, row) = (self.outcome.num_draws, &mut self.row);
         self.outputs
             .append(draw, &self.theta, response, weights, row)?;
-        if let Some(links) = &mut self.step_two {
+        if let Some(links) = self.step_two.as_mut().filter(|l| !l.has_outside()) {
             links.report(&mut self.rng)?;
         }
         Ok(())

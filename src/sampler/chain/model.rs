@@ -5,7 +5,9 @@ use std::error::Error;
 use rand::Rng;
 
 use crate::sampler::hmc::LogDensity;
-use crate::sampler::links::{LinkKernel, LinksGivenMoved, Permutation, Prior, UpdateInfo};
+use crate::sampler::links::{
+    LinkKernel, LinksGivenMoved, OutsideLinks, Permutation, Prior, UpdateInfo,
+};
 
 /// The density of theta given the links, the target of Step 1. Values computed before the responses or the weights were
 /// changed are stale.
@@ -56,6 +58,15 @@ pub trait LinkedPairs {
         prior: &Prior,
         rng: &mut R,
     ) -> Result<(), Self::Error>;
+
+    /// One step of a partial permutation at the current theta. Where `wrong` is given, just the rows that it moves are.
+    fn step_outside<R: Rng>(
+        &self,
+        links: &mut OutsideLinks<'_>,
+        pi: &mut Permutation,
+        wrong: Option<&Permutation>,
+        rng: &mut R,
+    ) -> Result<UpdateInfo, Self::Error>;
 
     fn temperature(&self) -> f64;
 

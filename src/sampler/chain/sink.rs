@@ -26,6 +26,9 @@ pub const LINK_COLUMNS: [&str; 4] = [
     "accept_pi__",
 ];
 
+/// The columns after these where responses may come from outside the file.
+pub const OUTSIDE_COLUMNS: [&str; 2] = ["n_outside__", "outside_share__"];
+
 /// One saved draw.
 #[derive(Debug, Clone, Copy)]
 pub struct Draw<'a> {

@@ -1,13 +1,17 @@
 //! Step 2 of a chain: the links given theta, and what theta sees of them.
 
+use std::borrow::Cow;
+
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::model::{LinkedDensity, LinkedPairs};
 use super::outcome::LinksStart;
+use super::outside::Outside;
 use crate::numerics::floats;
 use crate::sampler::links::{
-    LinkKernel, LinksGivenMoved, Permutation, Prior, RowMixture, UpdateInfo,
+    LinkKernel, LinksGivenMoved, NOBODY, OutsidePrior, Permutation, Prior, RateRegression,
+    RowMixture, UpdateInfo, WrongSets,
 };
 
 /// From this number of rows on, proposals are kept after a warm-up of at least so many iterations; during warm-up they
@@ -21,11 +25,16 @@ pub struct StepTwo<'m, P> {
     /// Without feedback only the set of moved rows counts; see `reported` for where they belong.
     permutation: Permutation,
     responses: &'m [f64],
-    prior: &'m Prior,
+    /// The chain's own where the rates of wrong links are sampled.
+    prior: Cow<'m, Prior>,
     kernel: LinkKernel,
     pairs: P,
     /// None where moved rows inform theta.
     mixture: Option<Mixture>,
+    /// None where every response belongs to a row of the file.
+    outside: Option<Outside<'m>>,
+    /// None where all rows have one rate, or their own given odds.
+    rate: Option<RateState<'m>>,
     is_large: bool,
     /// The theta at which proposals are kept; empty where they follow theta.
     kept_at: Vec<f64>,
@@ -41,6 +50,23 @@ pub struct StepTwoState {
     /// The theta at which proposals are kept; empty where they follow theta.
     #[serde(default, with = "floats")]
     pub kept_at: Vec<f64>,
+    /// The coefficients of the rates of wrong links, where these depend on covariates. They are finite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<Vec<f64>>,
+}
+
+/// The coefficients of the rates of wrong links, standardised.
+struct RateState<'m> {
+    regression: &'m RateRegression,
+    gamma: Vec<f64>,
+}
+
+/// Draws of the rates given the links.
+pub struct Rates {
+    /// The mismatch rate where the prior has one, else the share of wrong links.
+    pub mismatch: f64,
+    /// The number of responses from outside and the share of wrong links that they are, where there can be any.
+    pub outside: Option<(usize, f64)>,
 }
 
 /// Links without feedback: the parts of the row mixture at the current theta, and the links that are reported.
@@ -63,10 +89,12 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         StepTwo {
             permutation: Permutation::identity(prior.num_rows()),
             responses,
-            prior,
+            prior: Cow::Borrowed(prior),
             kernel,
             pairs,
             mixture: None,
+            outside: None,
+            rate: None,
             is_large: prior.num_rows() >= LARGE_FILE,
             kept_at: Vec::new(),
             start: LinksStart::Identity,
@@ -88,6 +116,55 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         self
     }
 
+    /// The same where a response may also belong to nobody in the file, and then has the law whose log density is
+    /// `log_marginal`, for each row. Rows that `prior` has no response for are places that a response may belong to.
+    pub fn with_outside(mut self, prior: &'m OutsidePrior, log_marginal: &[f64]) -> StepTwo<'m, P> {
+        let temperature = self.pairs.temperature();
+        let log_marginal = log_marginal.iter().map(|m| temperature * m).collect();
+        let identity = Permutation::identity_of_present(prior.num_present(), prior.num_rows());
+        self.outside = Some(Outside::new(prior, log_marginal, identity.clone()));
+        self.permutation = identity;
+        self.weigh();
+        self
+    }
+
+    /// The same where each row's log odds of being wrong are linear in covariates. Both priors are of match probabilities,
+    /// whose odds are replaced.
+    pub fn with_rate_regression(mut self, regression: &'m RateRegression) -> StepTwo<'m, P> {
+        self.rate = Some(RateState {
+            gamma: regression.start(),
+            regression,
+        });
+        self.set_odds();
+        self
+    }
+
+    /// Gives both priors the odds that the coefficients say.
+    fn set_odds(&mut self) {
+        let Some(rate) = &self.rate else {
+            return;
+        };
+        let log_odds = rate.regression.log_odds(&rate.gamma);
+        self.prior.to_mut().set_log_odds(&log_odds);
+        if let Some(outside) = &mut self.outside {
+            outside.links.set_log_odds(&log_odds);
+        }
+    }
+
+    /// Draws the coefficients of the rates given the links.
+    fn draw_rate_regression(&mut self, may_be_outside: bool, rng: &mut impl Rng) {
+        let Some(rate) = &mut self.rate else {
+            return;
+        };
+        let sets = match &self.outside {
+            Some(outside) if may_be_outside => WrongSets::Partial(outside.links.prior()),
+            _ => WrongSets::Whole(&self.prior),
+        };
+        let links = &self.permutation;
+        rate.regression.draw(&mut rate.gamma, links, sets, rng);
+        self.set_odds();
+    }
+
     /// As if the file were large.
     #[cfg(test)]
     pub(super) fn large(mut self) -> StepTwo<'m, P> {
@@ -104,6 +181,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
     ) -> Result<(), P::Error> {
         match chain % 3 {
             1 => {}
+            2 if self.outside.is_some() => self.start_at_mode(theta, rng)?,
             2 => {
                 let search = LinkKernel::Mode(Default::default());
                 let kernel = std::mem::replace(&mut self.kernel, search);
@@ -114,11 +192,29 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             }
             _ => {
                 let most = self.permutation.len() / 10;
-                self.permutation.assign(&self.prior.random_links(most, rng));
+                let links = self.prior.random_links(most, rng);
+                let present = links.as_slice()[..self.permutation.num_present()].to_vec();
+                let links = Permutation::from_partial(present, links.len());
+                self.permutation.assign(&links.expect("a permutation"));
                 self.weigh();
                 self.start = LinksStart::Random;
             }
         }
+        Ok(())
+    }
+
+    /// The best whole permutation, where there is one and it informs theta.
+    fn start_at_mode(&mut self, theta: &[f64], rng: &mut impl Rng) -> Result<(), P::Error> {
+        let has_absent = self.permutation.num_present() < self.permutation.len();
+        if has_absent || self.mixture.is_some() {
+            return Ok(());
+        }
+        let mut search = LinkKernel::Mode(Default::default());
+        self.pairs.update(theta)?;
+        self.pairs
+            .step(&mut search, &mut self.permutation, &self.prior, rng)?;
+        self.weigh();
+        self.start = LinksStart::Mode;
         Ok(())
     }
 
@@ -131,7 +227,8 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         num_warmup: usize,
         theta: &[f64],
     ) -> Result<(), P::Error> {
-        let keeps = self.is_large && self.mixture.is_none() && num_warmup >= LEAST_WARMUP;
+        let is_plain = self.mixture.is_none() && self.outside.is_none();
+        let keeps = self.is_large && is_plain && num_warmup >= LEAST_WARMUP;
         let is_due = iteration <= KEEP_EVERY
             || iteration.is_multiple_of(KEEP_EVERY)
             || iteration == num_warmup;
@@ -143,7 +240,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
 
     fn keep_proposals_at(&mut self, theta: Vec<f64>) -> Result<(), P::Error> {
         self.pairs.update(&theta)?;
-        self.pairs.keep_proposals(&mut self.kernel, self.prior);
+        self.pairs.keep_proposals(&mut self.kernel, &self.prior);
         self.kept_at = theta;
         Ok(())
     }
@@ -165,41 +262,81 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         let version = self.permutation.version();
         self.pairs.update(theta)?;
         let Some(mixture) = &mut self.mixture else {
-            let info = self
-                .pairs
-                .step(&mut self.kernel, &mut self.permutation, self.prior, rng)?;
+            let may_be_outside = match &self.outside {
+                Some(outside) => outside.may_be_outside(&self.prior, &self.permutation, rng),
+                None => false,
+            };
+            let info = self.draw_with_feedback(may_be_outside, rng)?;
+            self.draw_rate_regression(may_be_outside, rng);
+            self.weigh();
             return Ok((info, self.permutation.version() != version));
         };
         self.pairs.own_log_densities(&mut mixture.own);
         let temperature = self.pairs.temperature();
         mixture.own.iter_mut().for_each(|own| *own *= temperature);
+        let own = &mixture.own;
         let pair = RowMixture {
-            own: &mixture.own,
+            own,
             marginal: &mixture.marginal,
         };
-        let info = (self.kernel).step(&mut self.permutation, &pair, self.prior, rng);
+        let pi = &mut self.permutation;
+        let info = match &mut self.outside {
+            Some(outside) => outside.links.step_as(pi, &pair, |i| own[i], None, rng),
+            None => self.kernel.step(pi, &pair, &self.prior, rng),
+        };
+        self.draw_rate_regression(true, rng);
         Ok((info, self.weigh()))
     }
 
-    /// Sets the weights of the rows by their links; true when one changed. With feedback there are none.
+    /// Where responses may come from outside, whether they may is drawn first: without any, the links are a whole
+    /// permutation with the prior and the kernel of these.
+    fn draw_with_feedback(
+        &mut self,
+        may_be_outside: bool,
+        rng: &mut impl Rng,
+    ) -> Result<UpdateInfo, P::Error> {
+        let pi = &mut self.permutation;
+        match &mut self.outside {
+            Some(outside) if may_be_outside => {
+                self.pairs.step_outside(&mut outside.links, pi, None, rng)
+            }
+            _ => self.pairs.step(&mut self.kernel, pi, &self.prior, rng),
+        }
+    }
+
+    /// Sets the weights of the rows by their links; true when one changed. There are none where every row counts.
     fn weigh(&mut self) -> bool {
-        let Some(mixture) = &mut self.mixture else {
-            return false;
-        };
+        let pi = &self.permutation;
         let mut changed = false;
-        for (row, weight) in mixture.weights.iter_mut().enumerate() {
-            let now = f64::from(u8::from(!self.permutation.is_moved(row)));
-            changed |= *weight != now;
-            *weight = now;
+        let mut weigh = |weights: &mut [f64], counts: &dyn Fn(usize) -> bool| {
+            for (row, weight) in weights.iter_mut().enumerate() {
+                let now = f64::from(u8::from(counts(row)));
+                changed |= *weight != now;
+                *weight = now;
+            }
+        };
+        match (&mut self.mixture, &mut self.outside) {
+            (Some(mixture), _) => weigh(&mut mixture.weights, &|row| {
+                !pi.is_moved(row) && row < pi.num_present()
+            }),
+            (None, Some(outside)) => {
+                weigh(&mut outside.weights, &|place| pi.row_of(place) != NOBODY)
+            }
+            (None, None) => {}
         }
         changed
     }
 
     /// Gives theta what it sees of the links: the responses in their order or, without feedback, the weights of the rows.
     pub fn show(&self, density: &mut impl LinkedDensity) {
-        match &self.mixture {
-            Some(mixture) => density.weights_mut().copy_from_slice(&mixture.weights),
-            None => density.align(&self.permutation, self.responses),
+        match (&self.mixture, &self.outside) {
+            (Some(mixture), _) => density.weights_mut().copy_from_slice(&mixture.weights),
+            (None, outside) => {
+                density.align(&self.permutation, self.responses);
+                if let Some(outside) = outside {
+                    density.weights_mut().copy_from_slice(&outside.weights);
+                }
+            }
         }
     }
 
@@ -208,37 +345,60 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         let Some(mixture) = &mut self.mixture else {
             return Ok(());
         };
+        let wrong = Some(&self.permutation);
+        if let Some(Outside {
+            links, reported, ..
+        }) = &mut self.outside
+        {
+            self.pairs.step_outside(links, reported, wrong, rng)?;
+            return Ok(());
+        }
         let links = &mut mixture.reported;
         self.pairs
-            .step_given_moved(links, &self.permutation, self.prior, rng)
+            .step_given_moved(links, &self.permutation, &self.prior, rng)
     }
 
     /// The links to save with a draw.
     pub fn reported(&self) -> &Permutation {
-        let mixture = self.mixture.as_ref();
-        mixture.map_or(&self.permutation, |mixture| mixture.reported.links())
+        match (&self.mixture, &self.outside) {
+            (None, _) => &self.permutation,
+            (Some(_), Some(outside)) => &outside.reported,
+            (Some(mixture), None) => mixture.reported.links(),
+        }
     }
 
     pub fn state(&self) -> StepTwoState {
         let mixture = self.mixture.as_ref();
         StepTwoState {
             permutation: self.permutation.clone(),
-            reported: mixture.map(|mixture| mixture.reported.links().clone()),
+            reported: mixture.map(|_| self.reported().clone()),
             kept_at: self.kept_at.clone(),
+            rate: self.rate.as_ref().map(|rate| rate.gamma.clone()),
         }
     }
 
     /// Continues with saved links, or says why they belong to another model.
     pub(super) fn resume(&mut self, state: StepTwoState) -> Result<(), &'static str> {
-        let is_other = |pi: &Permutation| pi.len() != self.prior.num_rows();
+        let here = &self.permutation;
+        let is_other =
+            |pi: &Permutation| (pi.len(), pi.num_present()) != (here.len(), here.num_present());
         if is_other(&state.permutation) || state.reported.as_ref().is_some_and(is_other) {
             return Err("its links have another number of rows");
         }
         match (&mut self.mixture, state.reported) {
-            (Some(mixture), Some(links)) => mixture.reported.resume(links),
+            (Some(mixture), Some(links)) => match &mut self.outside {
+                Some(outside) => outside.reported = links,
+                None => mixture.reported.resume(links),
+            },
             (None, None) => {}
             _ => return Err("its links were sampled with another feedback"),
         }
+        match (&mut self.rate, state.rate) {
+            (Some(rate), Some(gamma)) if gamma.len() == rate.gamma.len() => rate.gamma = gamma,
+            (None, None) => {}
+            _ => return Err("its rates of wrong links have other coefficients"),
+        }
+        self.set_odds();
         self.permutation = state.permutation;
         self.kept_at = state.kept_at;
         self.weigh();
@@ -246,8 +406,13 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
     }
 
     /// The permutation with its prior and the responses, for moves that change theta as well.
-    pub(super) fn parts(&mut self) -> (&mut Permutation, &'m Prior, &'m [f64]) {
-        (&mut self.permutation, self.prior, self.responses)
+    pub(super) fn parts(&mut self) -> (&mut Permutation, &Prior, &'m [f64]) {
+        (&mut self.permutation, &self.prior, self.responses)
+    }
+
+    /// Whether responses may come from outside the file.
+    pub(super) fn has_outside(&self) -> bool {
+        self.outside.is_some()
     }
 
     pub fn start(&self) -> LinksStart {
@@ -259,13 +424,54 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
     }
 
     pub fn log_prior(&self) -> f64 {
-        self.prior.log_prior(&self.permutation)
+        match &self.outside {
+            Some(outside) => outside.log_prior(&self.prior, &self.permutation),
+            None => self.prior.log_prior(&self.permutation),
+        }
     }
 
-    /// A draw of the mismatch rate where the prior has one, else the share of moved rows.
-    pub fn mismatch_rate(&self, rng: &mut impl Rng) -> f64 {
-        let num_moved = self.permutation.num_moved();
-        let rate = self.prior.draw_rate(num_moved, rng);
-        rate.unwrap_or(num_moved as f64 / self.permutation.len() as f64)
+    /// Draws of the rates given the links.
+    pub fn rates(&self, rng: &mut impl Rng) -> Rates {
+        let (pi, num_moved) = (&self.permutation, self.permutation.num_moved());
+        let share = |rate: Option<f64>| {
+            let of_covariates = || {
+                let rate = self.rate.as_ref()?;
+                let sets = match &self.outside {
+                    Some(outside) => WrongSets::Partial(outside.links.prior()),
+                    None => WrongSets::Whole(&self.prior),
+                };
+                Some(rate.regression.mean_rate(&rate.gamma, sets))
+            };
+            let rate = rate.or_else(of_covariates);
+            rate.unwrap_or(num_moved as f64 / pi.num_present() as f64)
+        };
+        let whole = |rng: &mut _| share(self.prior.draw_rate(num_moved, rng));
+        let Some(outside) = &self.outside else {
+            return Rates {
+                mismatch: whole(rng),
+                outside: None,
+            };
+        };
+        let links = self.reported();
+        let may_be = outside.may_be_outside(&self.prior, links, rng);
+        let prior = outside.links.prior();
+        let (mismatch, of_wrong) = match may_be {
+            true => (
+                share(prior.draw_rate(pi, rng)),
+                prior.draw_share(links, rng),
+            ),
+            false => (whole(rng), 0.0),
+        };
+        Rates {
+            mismatch,
+            outside: Some((links.num_outside(), of_wrong)),
+        }
+    }
+
+    /// The coefficients of the rates of wrong links per unit of their covariates, where these are sampled.
+    pub(super) fn rate_coefficients(&self) -> impl Iterator<Item = f64> {
+        let rate = self.rate.as_ref();
+        rate.into_iter()
+            .flat_map(|rate| rate.regression.in_units(&rate.gamma))
     }
 }

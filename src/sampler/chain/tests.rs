@@ -14,7 +14,8 @@ use crate::sampler::hmc::warmup::Trajectory;
 use crate::sampler::hmc::{LogDensity, MetricKind};
 use crate::sampler::links::{
     ActiveSet, Checkerboard, Collapsed, FamilyLogLik, LinkFacts, LinkKernel, LinkSpace,
-    LinksGivenMoved, ModeSearch, Normal, Permutation, Prior, PriorKind, RatePrior, Restart,
+    LinksGivenMoved, ModeSearch, Normal, OutsideLinks, Permutation, Prior, PriorKind, RatePrior,
+    Restart,
 };
 
 const N: usize = 40;
@@ -129,6 +130,17 @@ impl LinkedPairs for GaussianPairs<'_> {
     ) -> Result<(), Infallible> {
         links.step(state, &self.log_lik, prior, rng);
         Ok(())
+    }
+
+    fn step_outside<R: Rng>(
+        &self,
+        links: &mut OutsideLinks<'_>,
+        pi: &mut Permutation,
+        wrong: Option<&Permutation>,
+        rng: &mut R,
+    ) -> Result<UpdateInfo, Infallible> {
+        let own = |row: usize| self.log_lik.log_density(row, row);
+        Ok(links.step_as(pi, &self.log_lik, own, wrong, rng))
     }
 
     fn temperature(&self) -> f64 {

@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 const N: usize = 5;
-pub(super) const LIMIT: f64 = 4.5;
+pub(crate) const LIMIT: f64 = 4.5;
 
 pub(super) fn all_permutations(n: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
@@ -63,7 +63,7 @@ pub(super) fn dense<L: PairLogLik>(pair: &L, sign: f64) -> DenseLogLik {
 }
 
 /// The posterior by enumeration.
-pub(super) struct Enumeration {
+pub(crate) struct Enumeration {
     permutations: Vec<Permutation>,
     cumulative: Vec<f64>,
     probability: Vec<f64>,
@@ -75,10 +75,17 @@ impl Enumeration {
     }
 
     pub fn of_log_weights(n: usize, log_weight: impl Fn(&Permutation) -> f64) -> Self {
-        let permutations: Vec<Permutation> = all_permutations(n)
+        let permutations = all_permutations(n)
             .into_iter()
-            .map(|forward| Permutation::from_vec(forward).unwrap())
-            .collect();
+            .map(|forward| Permutation::from_vec(forward).unwrap());
+        Self::of_list(permutations.collect(), log_weight)
+    }
+
+    /// `permutations` are in lexicographic order.
+    pub fn of_list(
+        permutations: Vec<Permutation>,
+        log_weight: impl Fn(&Permutation) -> f64,
+    ) -> Self {
         let weights: Vec<f64> = permutations.iter().map(|pi| log_weight(pi).exp()).collect();
         let sum: f64 = weights.iter().sum();
         let probability: Vec<f64> = weights.iter().map(|weight| weight / sum).collect();
@@ -96,7 +103,7 @@ impl Enumeration {
         }
     }
 
-    fn draw<R: Rng>(&self, rng: &mut R) -> &Permutation {
+    pub fn draw<R: Rng>(&self, rng: &mut R) -> &Permutation {
         let u: f64 = rng.random();
         let index = self.cumulative.partition_point(|&total| total <= u);
         // Rounding may leave the total below one; the last state with mass takes the rest.
@@ -109,7 +116,7 @@ impl Enumeration {
     }
 
     pub fn index(&self, pi: &Permutation) -> usize {
-        // all_permutations is in lexicographic order.
+        // In lexicographic order.
         self.permutations
             .binary_search_by(|other| other.as_slice().cmp(pi.as_slice()))
             .unwrap()
@@ -164,13 +171,13 @@ impl Enumeration {
     }
 }
 
-fn wilson_hilferty(chi_square: f64, degrees: f64) -> f64 {
+pub(crate) fn wilson_hilferty(chi_square: f64, degrees: f64) -> f64 {
     let spread = 2.0 / (9.0 * degrees);
     ((chi_square / degrees).cbrt() - (1.0 - spread)) / spread.sqrt()
 }
 
 /// The default prior of configs: no error with probability one half, and Beta(1, 9) otherwise.
-pub(super) const DOUBTING: RatePrior = RatePrior {
+pub(crate) const DOUBTING: RatePrior = RatePrior {
     a: 1.0,
     b: 9.0,
     no_error: 0.5,

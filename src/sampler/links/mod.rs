@@ -15,12 +15,16 @@ mod components;
 mod family;
 mod marginal;
 mod moved_groups;
+mod outside;
+mod outside_links;
+mod outside_set;
 mod pair;
 #[allow(clippy::module_inception)]
 mod permutation;
 mod prior;
 mod rate;
 mod rate_prior;
+mod rate_regression;
 mod row_mixture;
 mod rows;
 mod space;
@@ -32,11 +36,13 @@ mod walk;
 #[cfg(test)]
 mod collapsed_exactness;
 #[cfg(test)]
-mod exactness;
+pub(crate) mod exactness;
 #[cfg(test)]
 mod extremes;
 #[cfg(test)]
 mod mixing;
+#[cfg(test)]
+pub(crate) mod outside_exactness;
 #[cfg(test)]
 mod structured;
 
@@ -46,10 +52,13 @@ pub use checkerboard::{Checkerboard, Restart};
 pub use collapsed::Collapsed;
 pub use family::{FamilyLogLik, Normal, PairFamily};
 pub use marginal::Marginal;
+pub use outside::OutsidePrior;
+pub use outside_links::OutsideLinks;
 pub use pair::PairLogLik;
-pub use permutation::Permutation;
+pub use permutation::{NOBODY, OUTSIDE, Permutation};
 pub use prior::{Prior, PriorKind};
 pub use rate_prior::RatePrior;
+pub use rate_regression::{RateRegression, WrongSets};
 pub use row_mixture::{LinksGivenMoved, RowMixture};
 pub use space::{LinkFacts, LinkSpace};
 pub use statistics::LinearStatistics;

@@ -8,7 +8,15 @@ use thiserror::Error;
 /// Position of a row that is not in the moved set.
 const FIXED: usize = usize::MAX;
 
+/// The column of a response that belongs to nobody in the file.
+pub const OUTSIDE: usize = usize::MAX;
+/// The row of predictors whose response is not in the file.
+pub const NOBODY: usize = usize::MAX;
+
 /// The link `row -> column`: response `i` belongs to the predictors at `column_of(i)`.
+///
+/// It is a partial permutation where responses may come from outside the file: such a row has the column [`OUTSIDE`], and
+/// the predictors that nobody claims have the row [`NOBODY`]. Rows from `num_present` on have predictors and no response.
 ///
 /// `version` changes whenever the permutation does, so that whoever caches something computed
 /// from the aligned response can see that it is stale.
@@ -19,6 +27,8 @@ pub struct Permutation {
     inverse: Vec<usize>,
     moved: Vec<usize>,
     position: Vec<usize>,
+    num_outside: usize,
+    num_present: usize,
     version: u64,
 }
 
@@ -27,14 +37,20 @@ pub struct Permutation {
 #[derive(Clone, Serialize, Deserialize)]
 struct SavedPermutation {
     len: usize,
-    moved: Vec<(usize, usize)>,
+    /// Rows with a response, where that is not all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    present: Option<usize>,
+    /// Without a column for a response from outside.
+    moved: Vec<(usize, Option<usize>)>,
 }
 
 impl From<Permutation> for SavedPermutation {
     fn from(pi: Permutation) -> Self {
+        let column = |row: usize| (!pi.is_outside(row)).then_some(pi.forward[row]);
         Self {
             len: pi.len(),
-            moved: pi.moved.iter().map(|&row| (row, pi.forward[row])).collect(),
+            present: (pi.num_present < pi.len()).then_some(pi.num_present),
+            moved: pi.moved.iter().map(|&row| (row, column(row))).collect(),
         }
     }
 }
@@ -44,17 +60,20 @@ impl TryFrom<SavedPermutation> for Permutation {
 
     fn try_from(saved: SavedPermutation) -> Result<Self, PermutationError> {
         let len = saved.len;
-        let mut forward: Vec<usize> = (0..len).collect();
+        let present = saved.present.unwrap_or(len).min(len);
+        let mut forward: Vec<usize> = (0..present).collect();
         for &(row, column) in &saved.moved {
+            let to = column.unwrap_or(OUTSIDE);
             let Some(entry) = forward.get_mut(row) else {
+                let column = column.unwrap_or(row);
                 return Err(PermutationError::OutOfRange { row, column, len });
             };
-            if *entry != row || column == row {
+            if *entry != row || to == row {
                 return Err(PermutationError::NotMoved { row });
             }
-            *entry = column;
+            *entry = to;
         }
-        let mut pi = Self::from_vec(forward)?;
+        let mut pi = Self::from_partial(forward, len)?;
         pi.moved.clear();
         for (place, &(row, _)) in saved.moved.iter().enumerate() {
             pi.moved.push(row);
@@ -99,19 +118,36 @@ impl Permutation {
             inverse: (0..len).collect(),
             moved: Vec::with_capacity(len),
             position: vec![FIXED; len],
+            num_outside: 0,
+            num_present: len,
             version: 0,
         }
+    }
+
+    /// Every link kept as given, where only the first `num_present` rows have a response.
+    pub fn identity_of_present(num_present: usize, len: usize) -> Self {
+        Self::from_partial((0..num_present).collect(), len).expect("every row at its own place")
     }
 
     /// The permutation with `pi(i) = forward[i]`.
     pub fn from_vec(forward: Vec<usize>) -> Result<Self, PermutationError> {
         let len = forward.len();
-        let mut inverse = vec![FIXED; len];
-        for (row, &column) in forward.iter().enumerate() {
+        if let Some(row) = forward.iter().position(|&column| column >= len) {
+            let column = forward[row];
+            return Err(PermutationError::OutOfRange { row, column, len });
+        }
+        Self::from_partial(forward, len)
+    }
+
+    /// The partial permutation with `pi(i) = forward[i]`, which may be [`OUTSIDE`]; the other rows of `len` have no response.
+    pub fn from_partial(mut forward: Vec<usize>, len: usize) -> Result<Self, PermutationError> {
+        let num_present = forward.len();
+        let mut inverse = vec![NOBODY; len];
+        for (row, &column) in forward.iter().enumerate().filter(|(_, c)| **c != OUTSIDE) {
             if column >= len {
                 return Err(PermutationError::OutOfRange { row, column, len });
             }
-            if inverse[column] != FIXED {
+            if inverse[column] != NOBODY {
                 let first = inverse[column];
                 return Err(PermutationError::Repeated {
                     first,
@@ -121,11 +157,14 @@ impl Permutation {
             }
             inverse[column] = row;
         }
+        forward.resize(len, OUTSIDE);
         let mut permutation = Self {
             forward,
             inverse,
             moved: Vec::with_capacity(len),
             position: vec![FIXED; len],
+            num_outside: 0,
+            num_present,
             version: 0,
         };
         permutation.collect_moved();
@@ -167,13 +206,31 @@ impl Permutation {
         self.forward.is_empty()
     }
 
-    /// pi(row): the predictors that response `row` belongs to.
+    /// The number of rows that have a response; they are the first ones.
+    #[inline]
+    pub fn num_present(&self) -> usize {
+        self.num_present
+    }
+
+    /// The number of responses that belong to nobody in the file.
+    #[inline]
+    pub fn num_outside(&self) -> usize {
+        self.num_outside
+    }
+
+    /// Whether the response of `row` belongs to nobody in the file.
+    #[inline]
+    pub fn is_outside(&self, row: usize) -> bool {
+        self.forward[row] == OUTSIDE && row < self.num_present
+    }
+
+    /// pi(row): the predictors that response `row` belongs to, or [`OUTSIDE`].
     #[inline]
     pub fn column_of(&self, row: usize) -> usize {
         self.forward[row]
     }
 
-    /// The inverse: the response that belongs to predictors `column`.
+    /// The inverse: the response that belongs to predictors `column`, or [`NOBODY`].
     #[inline]
     pub fn row_of(&self, column: usize) -> usize {
         self.inverse[column]
@@ -184,7 +241,7 @@ impl Permutation {
         &self.forward
     }
 
-    /// The rows with pi(i) != i, in no particular order.
+    /// The rows with pi(i) != i, those outside among them, in no particular order.
     #[inline]
     pub fn moved(&self) -> &[usize] {
         &self.moved
@@ -196,10 +253,10 @@ impl Permutation {
         self.moved.len()
     }
 
-    /// Whether `pi(row) != row`.
+    /// Whether `row` has a response and `pi(row) != row`.
     #[inline]
     pub fn is_moved(&self, row: usize) -> bool {
-        self.forward[row] != row
+        self.forward[row] != row && row < self.num_present
     }
 
     /// A number that changes with the permutation.
@@ -208,15 +265,16 @@ impl Permutation {
     }
 
     /// Writes the response in the order of the predictors: `aligned[j] = response[inverse(j)]`. Several responses stand
-    /// one behind the other, and a link moves all of them.
+    /// one behind the other, and a link moves all of them. Predictors that nobody claims keep their own response as a
+    /// placeholder: their weight in the likelihood is 0.
     pub fn align(&self, responses: &[f64], aligned: &mut [f64]) {
         let len = self.len();
         assert!(responses.len().is_multiple_of(len));
         assert_eq!(aligned.len(), responses.len());
         let columns = aligned.chunks_exact_mut(len);
         for (aligned, response) in columns.zip(responses.chunks_exact(len)) {
-            for (value, &row) in aligned.iter_mut().zip(&self.inverse) {
-                *value = response[row];
+            for (column, (value, &row)) in aligned.iter_mut().zip(&self.inverse).enumerate() {
+                *value = response[if row == NOBODY { column } else { row }];
             }
         }
     }
@@ -235,6 +293,26 @@ impl Permutation {
         self.version += 1;
     }
 
+    /// Links `row`, which has a response, to a column that nobody claims, or to [`OUTSIDE`].
+    pub fn place(&mut self, row: usize, to: usize) {
+        debug_assert!(row < self.num_present);
+        debug_assert!(to == OUTSIDE || self.inverse[to] == NOBODY);
+        let from = self.forward[row];
+        if from == OUTSIDE {
+            self.num_outside -= 1;
+        } else {
+            self.inverse[from] = NOBODY;
+        }
+        if to == OUTSIDE {
+            self.num_outside += 1;
+        } else {
+            self.inverse[to] = row;
+        }
+        self.forward[row] = to;
+        self.note(row);
+        self.version += 1;
+    }
+
     /// The number of moved rows after `exchange(i, j)`.
     #[inline]
     pub fn num_moved_after(&self, i: usize, j: usize) -> usize {
@@ -250,6 +328,7 @@ impl Permutation {
         if self == other {
             return;
         }
+        assert_eq!(self.num_present, other.num_present);
         self.forward.copy_from_slice(&other.forward);
         self.inverse.copy_from_slice(&other.inverse);
         self.collect_moved();
@@ -259,7 +338,9 @@ impl Permutation {
     fn collect_moved(&mut self) {
         self.moved.clear();
         self.position.fill(FIXED);
-        for row in 0..self.forward.len() {
+        let present = &self.forward[..self.num_present];
+        self.num_outside = present.iter().filter(|column| **column == OUTSIDE).count();
+        for row in 0..self.num_present {
             self.note(row);
         }
     }
@@ -288,14 +369,20 @@ impl Permutation {
     /// Panics unless the inverse and the moved set agree with the forward map.
     #[cfg(test)]
     pub(crate) fn check(&self) {
-        for row in 0..self.len() {
-            assert_eq!(self.inverse[self.forward[row]], row);
+        let present = &self.forward[..self.num_present];
+        for (row, &column) in present.iter().enumerate() {
+            assert!(column == OUTSIDE || self.inverse[column] == row);
             if self.is_moved(row) {
                 assert_eq!(self.moved[self.position[row]], row);
             } else {
                 assert_eq!(self.position[row], FIXED);
             }
         }
+        for (column, &row) in self.inverse.iter().enumerate() {
+            assert!(row == NOBODY || self.forward[row] == column);
+        }
+        let num_outside = present.iter().filter(|c| **c == OUTSIDE).count();
+        assert_eq!(num_outside, self.num_outside);
         let num_moved = (0..self.len()).filter(|&row| self.is_moved(row)).count();
         assert_eq!(num_moved, self.moved.len());
     }

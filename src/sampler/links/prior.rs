@@ -3,6 +3,7 @@
 use super::permutation::Permutation;
 use super::rate::Rate;
 use super::rate_prior::RatePrior;
+use super::rate_regression::{WrongSets, log_total};
 use super::space::LinkSpace;
 use crate::numerics::gamma::{log_beta, log_derangements, log_gamma};
 use rand::{Rng, SeedableRng};
@@ -200,6 +201,23 @@ impl Prior {
         }
         let groups: f64 = moved_in_group.into_iter().map(|k| self.log_group(k)).sum();
         sum + self.log_weight(pi.num_moved()) - groups
+    }
+
+    /// The logarithm of the sum of `log_prior` over all permutations; not known where there are candidate pairs, which then
+    /// count as they are, and for the priors that count permutations.
+    pub(crate) fn log_total(&self) -> f64 {
+        match self.space.all_log_odds() {
+            Some(log_odds) if self.kind == PriorKind::MatchProbability => {
+                log_total(log_odds, WrongSets::Whole(self))
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Sets each row's log odds of being wrong, for a prior of match probabilities.
+    pub(crate) fn set_log_odds(&mut self, log_odds: &[f64]) {
+        assert_eq!(self.kind, PriorKind::MatchProbability);
+        self.space.set_log_odds(log_odds);
     }
 
     /// P(d rows are moved) for d = 0..=n, before any data; not known where there are candidate pairs.

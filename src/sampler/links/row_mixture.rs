@@ -45,9 +45,9 @@ impl PairLogLik for RowMixture<'_> {
 const CERTAIN: f64 = 50.0;
 
 /// The pair likelihood given that just the rows that `state` moves are moved.
-struct GivenMoved<'a, L: ?Sized> {
-    pair: &'a L,
-    state: &'a Permutation,
+pub(super) struct GivenMoved<'a, L: ?Sized> {
+    pub pair: &'a L,
+    pub state: &'a Permutation,
 }
 
 impl<L: PairLogLik + ?Sized> PairLogLik for GivenMoved<'_, L> {

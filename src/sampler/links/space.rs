@@ -35,6 +35,15 @@ pub struct LinkSpace {
     is_free: bool,
 }
 
+/// Which links a space is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Permutations,
+    Places,
+    /// The number of rows with a response.
+    Present(usize),
+}
+
 /// For each row the columns it may move to, sorted, and log((n_g - 1) v): v are the weights scaled to sum to one and
 /// n_g is the size of the group, so that equal weights for all others in the group are no information.
 #[derive(Clone, Debug)]
@@ -76,6 +85,23 @@ impl LinkSpace {
 
     /// The links that these facts leave possible.
     pub fn new(num_rows: usize, facts: LinkFacts) -> Self {
+        Self::of(num_rows, facts, Kind::Permutations)
+    }
+
+    /// The places of partial permutations, in which a response may also belong to nobody.
+    ///
+    /// Groups are the blocks without safe rows, of one row and more; with candidate pairs, the connected parts of these:
+    /// where a place is empty, links need not close to cycles.
+    pub(crate) fn places(num_rows: usize, facts: LinkFacts) -> Self {
+        Self::of(num_rows, facts, Kind::Places)
+    }
+
+    /// As [`LinkSpace::places`], without the rows from `num_present` on, which have no response that could be moved.
+    pub(crate) fn present(num_rows: usize, num_present: usize, facts: LinkFacts) -> Self {
+        Self::of(num_rows, facts, Kind::Present(num_present))
+    }
+
+    fn of(num_rows: usize, facts: LinkFacts, kind: Kind) -> Self {
         for len in [
             facts.block_of_row.map(<[_]>::len),
             facts.safe.map(<[_]>::len),
@@ -97,20 +123,28 @@ impl LinkSpace {
             pairs.iter().filter(possible).copied().collect()
         });
         let label: Vec<usize> = match &pairs {
-            Some(pairs) => components(
-                num_rows,
-                pairs.iter().map(|&(row, column, _)| (row, column)),
-            ),
+            Some(pairs) => {
+                let edges = pairs.iter().map(|&(row, column, _)| (row, column));
+                let back = edges.clone().map(|(row, column)| (column, row));
+                // With every edge in both directions, strong components are the connected parts.
+                let back = back.filter(|_| kind != Kind::Permutations);
+                components(num_rows, edges.chain(back))
+            }
             None => (0..num_rows).map(block_of).collect(),
         };
+        let num_present = match kind {
+            Kind::Present(number) => number,
+            _ => num_rows,
+        };
         let mut rows_of = vec![Vec::new(); label.iter().max().map_or(0, |last| last + 1)];
-        for row in (0..num_rows).filter(|&row| !is_safe(row)) {
+        for row in (0..num_present).filter(|&row| !is_safe(row)) {
             rows_of[label[row]].push(row);
         }
+        let smallest = if kind == Kind::Permutations { 2 } else { 1 };
         let mut group_of = vec![FIXED; num_rows];
         let mut members = Vec::with_capacity(num_rows);
         let mut bounds = vec![0];
-        for rows in rows_of.into_iter().filter(|rows| rows.len() >= 2) {
+        for rows in rows_of.into_iter().filter(|rows| rows.len() >= smallest) {
             rows.iter()
                 .for_each(|&row| group_of[row] = bounds.len() - 1);
             members.extend(rows);
@@ -240,6 +274,16 @@ impl LinkSpace {
     #[inline]
     pub(crate) fn log_odds(&self, row: usize) -> Option<f64> {
         self.log_odds.as_ref().map(|log_odds| log_odds[row])
+    }
+
+    pub(crate) fn all_log_odds(&self) -> Option<&[f64]> {
+        self.log_odds.as_deref()
+    }
+
+    /// Other log odds for rows that had some.
+    pub(crate) fn set_log_odds(&mut self, log_odds: &[f64]) {
+        let own = self.log_odds.as_mut().expect("a space with log odds");
+        own.copy_from_slice(log_odds);
     }
 
     /// Whether only d, the number of moved rows, tells permutations apart.

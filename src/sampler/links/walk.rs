@@ -78,7 +78,7 @@ impl CandidateWalk {
         shares
     }
 
-    fn draw<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+    pub(super) fn draw<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
         &mut self,
         row: usize,
         candidates: &Candidates,
@@ -100,7 +100,7 @@ impl CandidateWalk {
     }
 
     /// s(column | row).
-    fn probability<L: PairLogLik + ?Sized>(
+    pub(super) fn probability<L: PairLogLik + ?Sized>(
         &mut self,
         row: usize,
         column: usize,

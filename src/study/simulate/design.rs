@@ -20,6 +20,9 @@ pub struct Design {
     /// The family of the responses.
     pub errors: Family,
     pub links: Links,
+    /// The share of the wrongly linked rows whose response belongs to nobody in the file: another person of the same
+    /// population.
+    pub outside: f64,
 }
 
 /// Which rows are linked wrongly.
@@ -47,6 +50,7 @@ impl Design {
             sigma: 0.1,
             errors: Family::Gaussian,
             links: Links::Paper,
+            outside: 0.0,
         }
     }
 
@@ -93,6 +97,12 @@ impl Design {
             "--sigma",
             self.sigma,
             "it must be 0 or more",
+        )?;
+        in_range(
+            (0.0..=1.0).contains(&self.outside),
+            "--outside",
+            self.outside,
+            "it is a share of the mislinked rows, from 0 to 1",
         )?;
         if let Some(parameter) = self.errors.facts().parameter {
             let Parameter { value, range, .. } = parameter;

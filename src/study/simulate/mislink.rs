@@ -4,6 +4,7 @@ use rand::Rng;
 use rand::seq::{SliceRandom, index};
 
 use super::SimulateError;
+use crate::sampler::links::OUTSIDE;
 
 /// Attempts at a choice of rows that leaves no row alone in its block.
 const TRIES: usize = 1000;
@@ -104,6 +105,32 @@ fn join_odd_one(lone: &mut Vec<usize>, counts: &mut [usize], blocks: &[Vec<usize
     true
 }
 
+/// Makes the responses of a random `share` of the wrong rows those of nobody. The other wrong rows of a block get a uniform
+/// injection into the places of its wrong rows, none into its own.
+pub(super) fn outside(pi: &mut [usize], block_of_row: &[usize], share: f64, rng: &mut impl Rng) {
+    let mut wrong: Vec<usize> = (0..pi.len()).filter(|&row| pi[row] != row).collect();
+    let number = (share * wrong.len() as f64).round() as usize;
+    for k in index::sample(rng, wrong.len(), number) {
+        pi[wrong[k]] = OUTSIDE;
+    }
+    wrong.sort_by_key(|&row| block_of_row[row]);
+    for places in wrong.chunk_by(|&i, &j| block_of_row[i] == block_of_row[j]) {
+        let inside = places.iter().copied().filter(|&row| pi[row] != OUTSIDE);
+        let inside: Vec<usize> = inside.collect();
+        let mut images = places.to_vec();
+        // A block has no lone wrong row, so there is such an injection.
+        loop {
+            images.shuffle(rng);
+            if inside.iter().zip(&images).all(|(row, image)| row != image) {
+                break;
+            }
+        }
+        for (&row, &image) in inside.iter().zip(&images) {
+            pi[row] = image;
+        }
+    }
+}
+
 /// Shuffles until no row stays: uniform over derangements, in e attempts on average.
 fn derange(pi: &mut [usize], rows: &[usize], rng: &mut impl Rng) {
     let mut images = rows.to_vec();
@@ -190,6 +217,33 @@ mod tests {
             assert_eq!(num_moved(&pi), wanted);
             assert!((0..60).all(|i| of_row[i] == of_row[pi[i]]));
         }
+    }
+
+    /// Uniform over the injections of the rows that stay inside, and blocks are kept.
+    #[test]
+    fn responses_from_outside_leave_places_that_others_may_take() {
+        let mut rng = crate::numerics::rng::stream(5, 0);
+        let mut seen: HashMap<Vec<usize>, usize> = HashMap::new();
+        for _ in 0..9000 {
+            let mut pi = vec![1, 2, 0];
+            outside(&mut pi, &[0; 3], 1.0 / 3.0, &mut rng);
+            *seen.entry(pi).or_default() += 1;
+        }
+        // One of three rows is outside, and two rows have three injections into three places, none its own.
+        assert_eq!(seen.len(), 9);
+        assert!(seen.values().all(|times| times.abs_diff(1000) < 150));
+        let of_row: Vec<usize> = (0..60).map(|i| i / 3).collect();
+        let mut pi = identity(60);
+        within_blocks(&mut pi, &of_row, 30, &mut rng).unwrap();
+        outside(&mut pi, &of_row, 0.6, &mut rng);
+        assert_eq!(num_moved(&pi), 30);
+        assert_eq!(pi.iter().filter(|column| **column == OUTSIDE).count(), 18);
+        let inside = (0..60).filter(|&i| pi[i] != OUTSIDE);
+        assert!(inside.clone().all(|i| of_row[i] == of_row[pi[i]]));
+        let mut places: Vec<usize> = inside.map(|i| pi[i]).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), 42);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod write;
 mod tests;
 
 use ndarray::{Array2, s};
+use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 pub(crate) use design::model_of;
@@ -31,6 +32,7 @@ pub use crate::data::Truth;
 
 use crate::data::{Blocks, Dataset, INTERCEPT};
 use crate::model::Family;
+use crate::sampler::links::OUTSIDE;
 
 /// Chains have the streams from 1, so data and chains of one seed never share a number.
 const STREAM: usize = 0;
@@ -104,11 +106,26 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
             mislink::adjacent(&mut pi, design.count(fraction)?, &mut rng);
         }
     }
+    if design.outside > 0.0 {
+        let one_block = vec![0; design.num_rows];
+        let of_row = blocks.as_deref().unwrap_or(&one_block);
+        mislink::outside(&mut pi, of_row, design.outside, &mut rng);
+    }
     // The paper moves the rows of x; the other designs move the responses.
     let y = match design.links {
         Links::Paper => right_y,
-        _ => pi.iter().map(|&j| right_y[j]).collect(),
+        _ => {
+            let mut of_nobody = || response_of_nobody(design, &mut rng);
+            let mut response = |&j: &usize| match j {
+                OUTSIDE => of_nobody(),
+                j => right_y[j],
+            };
+            pi.iter().map(&mut response).collect()
+        }
     };
+    if !y.iter().all(|value| value.is_finite()) {
+        return Err(SimulateError::NotFinite);
+    }
     let mut beta = vec![design.beta; design.num_predictors];
     let mut coefficients = predictor_names(design.num_predictors);
     if let Some(intercept) = design.intercept {
@@ -128,6 +145,14 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
         blocks,
         truth,
     })
+}
+
+/// The response of another person of the same population.
+fn response_of_nobody(design: &Design, rng: &mut impl Rng) -> f64 {
+    let x = (0..design.num_predictors).map(|_| -> f64 { StandardNormal.sample(rng) });
+    let sum = design.x_scale * x.sum::<f64>();
+    let mean = design.intercept.unwrap_or(0.0) + design.beta * sum;
+    design.errors.at(mean, design.sigma).draw(rng)
 }
 
 impl Simulated {

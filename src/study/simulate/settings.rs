@@ -48,6 +48,9 @@ pub struct Settings {
     pub kind: Option<Kind>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks: Option<usize>,
+    /// Of `simulate` alone: the oracle of a study needs every response.
+    #[serde(skip)]
+    pub outside: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
@@ -138,6 +141,7 @@ impl Settings {
             mislinked: None,
             kind: None,
             blocks: None,
+            outside: None,
         }
     }
 
@@ -161,6 +165,7 @@ impl Settings {
                         num_blocks: needed(self.blocks, "--blocks, their number")?,
                     },
                 },
+                outside: self.outside.unwrap_or(0.0),
                 ..design
             };
         }
@@ -235,6 +240,7 @@ impl Settings {
             ("--mislinked", self.mislinked.is_some()),
             ("--kind", self.kind.is_some()),
             ("--blocks", self.blocks.is_some()),
+            ("--outside", self.outside.is_some()),
         ];
         if let Some((option, _)) = general_only.iter().find(|(_, given)| *given)
             && self.design == DesignName::Paper
@@ -256,6 +262,12 @@ impl Settings {
                     other: format!("--errors {errors}"),
                 });
             }
+        }
+        if self.outside.is_some() && self.kind == Some(Kind::Adjacent) {
+            return Err(SimulateError::NeedsOther {
+                option: "--outside".into(),
+                other: "--kind random or blocks".into(),
+            });
         }
         if self.blocks.is_some() && self.kind != Some(Kind::Blocks) {
             return Err(SimulateError::NeedsOther {

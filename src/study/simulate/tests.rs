@@ -18,6 +18,41 @@ fn general(links: Links) -> Design {
         sigma: 0.0,
         errors: Family::Gaussian,
         links,
+        outside: 0.0,
+    }
+}
+
+/// The same seed keeps predictors and errors; a truth with such responses reads back from its file.
+#[test]
+fn a_share_of_the_wrong_responses_comes_from_outside() {
+    let (fraction, num_blocks) = (0.4, 5);
+    for links in [
+        Links::Random { fraction },
+        Links::Blocks {
+            fraction,
+            num_blocks,
+        },
+    ] {
+        let inside = simulate(&general(links), 4).unwrap();
+        let design = Design {
+            outside: 0.75,
+            ..general(links)
+        };
+        let data = simulate(&design, 4).unwrap();
+        assert_eq!(data.x, inside.x);
+        let truth = &data.truth;
+        assert_eq!((truth.num_moved, truth.num_outside), (36, 27));
+        assert_eq!(truth.pi0.len(), 90 - 27);
+        let fitted = |row: usize| -1.5 + 0.7 * data.x.row(row).sum();
+        for (row, &place) in truth.pi.iter().enumerate() {
+            if place != OUTSIDE {
+                assert!((data.y[row] - fitted(place)).abs() < 1e-12);
+            }
+        }
+        let text = serde_json::to_string(truth).unwrap();
+        let read: Truth = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, *truth);
+        assert_eq!(text.matches("\"num_outside\":27").count(), 1);
     }
 }
 
@@ -136,7 +171,7 @@ fn the_files_read_back_as_they_were_simulated() {
     ] {
         let simulated = simulate(&design, 3).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let config = config_text("test", design.model(), &simulated.columns());
+        let config = config_text("test", design.model(), &simulated.columns(), false);
         let write = |force| {
             let csv = simulated.csv();
             write_files(folder.path(), &csv, &simulated.truth, &config, force)
@@ -277,7 +312,12 @@ fn safe_rows_stay_and_rows_with_gaps_are_left_out() {
     let Mislinked { csv, truth, .. } = mislink_file(&source, 4).unwrap();
     assert_eq!(truth.num_moved, 18);
     std::fs::write(&file, csv).unwrap();
-    let config = config_text("test", ("linear", config::Family::Gaussian), &source.data);
+    let config = config_text(
+        "test",
+        ("linear", config::Family::Gaussian),
+        &source.data,
+        false,
+    );
     std::fs::write(
         folder.path().join("config.json"),
         config.replace("data.csv", "f.csv"),

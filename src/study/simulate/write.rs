@@ -72,8 +72,8 @@ impl Simulated {
 }
 
 /// A config for `data.csv` beside it. `model` is a shipped model and the family of its errors; `data` says which
-/// columns have which role.
-pub fn config_text(name: &str, model: (&str, Family), data: &Data) -> String {
+/// columns have which role; `has_outside` whether responses may come from outside.
+pub fn config_text(name: &str, model: (&str, Family), data: &Data, has_outside: bool) -> String {
     let (stan, family) = model;
     let mut model = vec![("stan", spaced(stan))];
     if family != Family::Gaussian {
@@ -101,12 +101,17 @@ pub fn config_text(name: &str, model: (&str, Family), data: &Data) -> String {
         .filter(|key| !columns[key].is_null())
         .map(|key| (key, spaced(&columns[key])))
         .collect();
-    on_lines(&[
+    let mut entries = vec![
         ("name", spaced(name)),
         ("model", on_one_line(&model)),
         ("data", on_one_line(&columns)),
-        ("output", spaced("fit")),
-    ])
+    ];
+    if has_outside {
+        let outside = [("outside", "true".to_string())];
+        entries.push(("permutation", on_one_line(&outside)));
+    }
+    entries.push(("output", spaced("fit")));
+    on_lines(&entries)
 }
 
 /// The truth, a line for each entry.
@@ -119,6 +124,7 @@ fn truth_text(truth: &Truth) -> String {
         "phi",
         "shape",
         "num_moved",
+        "num_outside",
         "linked_to",
         "pi0",
     ];

@@ -1,0 +1,196 @@
+//! Rates of wrong links that depend on what is known of each link: log odds linear in linkage covariates.
+//!
+//!   log odds(row i is wrong) = gamma_1 + gamma_2 z_i2 + ...,
+//!
+//! with z centred and, unless it has two values only, divided by its standard deviation; gamma_1 ~ normal(-2.2, 1.5), the
+//! others normal(0, 1.5). Given the set of wrong rows, gamma has the likelihood of a logistic regression, divided by the
+//! probability of the sets that are possible, and is drawn by slice sampling.
+
+use super::outside::OutsidePrior;
+use super::permutation::Permutation;
+use super::prior::Prior;
+use super::space::LinkSpace;
+use ndarray::Array2;
+use rand::Rng;
+
+/// The intercept's prior mean: a tenth of the links, near enough.
+const LOCATION: f64 = -2.2;
+const SCALE: f64 = 1.5;
+/// Passes over all coefficients in one update.
+const SWEEPS: usize = 2;
+/// Width of a slice's first interval, and the most steps by which it grows.
+const WIDTH: f64 = 1.0;
+const MOST_STEPS: usize = 20;
+
+/// Linkage covariates of all rows.
+#[derive(Clone, Debug)]
+pub struct RateRegression {
+    /// Rows by coefficients, the first of them 1.
+    z: Array2<f64>,
+    /// What one unit of each column of the file is on the scale of z.
+    scale: Vec<f64>,
+}
+
+/// Which sets of wrong rows are possible.
+#[derive(Clone, Copy, Debug)]
+pub enum WrongSets<'a> {
+    /// Those of whole permutations: no row is wrong alone in its group.
+    Whole(&'a Prior),
+    /// All, where responses may come from outside.
+    Partial(&'a OutsidePrior),
+}
+
+impl WrongSets<'_> {
+    fn space(&self) -> &LinkSpace {
+        match self {
+            Self::Whole(prior) => prior.space(),
+            Self::Partial(prior) => prior.present(),
+        }
+    }
+}
+
+impl RateRegression {
+    /// `covariates` has a column for each coefficient, the first of them all ones; the others vary.
+    pub fn new(covariates: &Array2<f64>) -> Self {
+        let mut z = covariates.clone();
+        let mut scale = vec![1.0; z.ncols()];
+        for (k, scale) in scale.iter_mut().enumerate().skip(1) {
+            let mut column = z.column_mut(k);
+            let mean = column.sum() / column.len() as f64;
+            let first = column[0];
+            let other = column.iter().copied().find(|value| *value != first);
+            let has_two = column
+                .iter()
+                .all(|value| *value == first || Some(*value) == other);
+            column -= mean;
+            if !has_two {
+                let square = column.iter().map(|v| v * v).sum::<f64>() / column.len() as f64;
+                *scale = square.sqrt();
+                column /= *scale;
+            }
+        }
+        Self { z, scale }
+    }
+
+    /// The number of coefficients.
+    pub fn num_coefficients(&self) -> usize {
+        self.z.ncols()
+    }
+
+    /// The prior mean of the coefficients, where a chain starts.
+    pub fn start(&self) -> Vec<f64> {
+        let mut gamma = vec![0.0; self.num_coefficients()];
+        gamma[0] = LOCATION;
+        gamma
+    }
+
+    /// The coefficients per unit of the file; the first is that at the means of the covariates.
+    pub fn in_units(&self, gamma: &[f64]) -> impl Iterator<Item = f64> {
+        let both = gamma.iter().zip(&self.scale);
+        both.map(|(gamma, scale)| gamma / scale)
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+
+    /// The log odds of each row being wrong.
+    pub fn log_odds(&self, gamma: &[f64]) -> Vec<f64> {
+        let rows = self.z.rows().into_iter();
+        rows.map(|z| z.iter().zip(gamma).map(|(z, gamma)| z * gamma).sum())
+            .collect()
+    }
+
+    /// The mean probability of being wrong over the rows that can be.
+    pub fn mean_rate(&self, gamma: &[f64], sets: WrongSets) -> f64 {
+        let log_odds = self.log_odds(gamma);
+        let rows = sets.space().members();
+        let rate = |&row: &usize| 1.0 / (1.0 + (-log_odds[row]).exp());
+        rows.iter().map(rate).sum::<f64>() / rows.len().max(1) as f64
+    }
+
+    /// One update of gamma given the links, which leaves p(gamma | links) invariant.
+    pub fn draw<R: Rng + ?Sized>(
+        &self,
+        gamma: &mut [f64],
+        links: &Permutation,
+        sets: WrongSets,
+        rng: &mut R,
+    ) {
+        for k in (0..SWEEPS).flat_map(|_| 0..self.num_coefficients()) {
+            let old = gamma[k];
+            let mut log_density = |value: f64| {
+                gamma[k] = value;
+                self.log_density(gamma, links, sets)
+            };
+            let new = slice(old, &mut log_density, rng);
+            gamma[k] = new;
+        }
+    }
+
+    /// log p(gamma) + log p(set of wrong rows | gamma), up to a constant.
+    fn log_density(&self, gamma: &[f64], links: &Permutation, sets: WrongSets) -> f64 {
+        let log_odds = self.log_odds(gamma);
+        let wrong: f64 = links.moved().iter().map(|&row| log_odds[row]).sum();
+        wrong - log_total(&log_odds, sets) + log_prior(gamma)
+    }
+}
+
+fn log_prior(gamma: &[f64]) -> f64 {
+    let location = |k: usize| if k == 0 { LOCATION } else { 0.0 };
+    let z = gamma
+        .iter()
+        .enumerate()
+        .map(|(k, g)| (g - location(k)) / SCALE);
+    -0.5 * z.map(|z| z * z).sum::<f64>()
+}
+
+/// The log of the sum of the products of odds over all possible sets of wrong rows. Candidates are left out of account.
+pub(super) fn log_total(log_odds: &[f64], sets: WrongSets) -> f64 {
+    let space = sets.space();
+    let group = |group: usize| {
+        let (mut log_all, mut one) = (0.0, 0.0);
+        for &row in space.group(group) {
+            let odds = log_odds[row].exp();
+            log_all += odds.ln_1p();
+            one += odds;
+        }
+        match sets {
+            WrongSets::Whole(_) => log_all + (-one * (-log_all).exp()).ln_1p(),
+            WrongSets::Partial(_) => log_all,
+        }
+    };
+    (0..space.num_groups()).map(group).sum()
+}
+
+/// A draw by slice sampling with stepping out and shrinkage (Neal 2003).
+fn slice<R: Rng + ?Sized>(old: f64, log_density: &mut dyn FnMut(f64) -> f64, rng: &mut R) -> f64 {
+    let height = log_density(old) + rng.random::<f64>().ln();
+    let mut low = old - WIDTH * rng.random::<f64>();
+    let mut high = low + WIDTH;
+    let left = rng.random_range(0..MOST_STEPS);
+    for _ in 0..left {
+        if log_density(low) <= height {
+            break;
+        }
+        low -= WIDTH;
+    }
+    for _ in 0..MOST_STEPS - 1 - left {
+        if log_density(high) <= height {
+            break;
+        }
+        high += WIDTH;
+    }
+    loop {
+        let new = low + (high - low) * rng.random::<f64>();
+        if log_density(new) > height {
+            return new;
+        }
+        // Only the old value itself is left where rounding has closed the interval.
+        if high - low < 1e-12 {
+            return old;
+        }
+        match new < old {
+            true => low = new,
+            false => high = new,
+        }
+    }
+}
