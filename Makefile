@@ -4,6 +4,7 @@
 
 VENV := target/python
 PYARROW := target/parquet_python
+SPLINK := target/splink_python
 BROWSER := target/browser
 
 # `make test FEATURES=parquet` also tests `unshuffle export --parquet`, whose files pyarrow reads.
@@ -14,8 +15,8 @@ demo: setup
 	cargo build --release -p unshuffle
 	target/release/unshuffle fit configs/quickstart.json --force --truth configs/data/engel_truth.json
 
-# cargo's own tests, the Python readers included: they find their environment in target/python.
-test: setup $(VENV)/ok $(if $(FEATURES),$(PYARROW)/ok)
+# cargo's own tests, the Python readers and splink included: they find their environments in target/.
+test: setup $(VENV)/ok $(SPLINK)/ok $(if $(FEATURES),$(PYARROW)/ok)
 	$(CARGO_TEST)
 
 # The program as `make test` builds it: `cargo build` would build it again, with other features of its dependencies.
@@ -25,7 +26,7 @@ program: setup
 	$(CARGO_TEST) --no-run
 
 # The Python of all tests.
-environments: $(VENV)/ok $(PYARROW)/ok $(BROWSER)/ok
+environments: $(VENV)/ok $(PYARROW)/ok $(SPLINK)/ok $(BROWSER)/ok
 
 setup:
 	@scripts/setup
@@ -34,6 +35,12 @@ setup:
 $(VENV)/ok: scripts/requirements.txt
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+# Links the files of docs/examples/linkage.md.
+$(SPLINK)/ok: scripts/splink_requirements.txt
+	python3 -m venv $(SPLINK)
+	$(SPLINK)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 # The studies of the paper and the one beyond it, then docs/paper.md. Tasks that are done are not run again.

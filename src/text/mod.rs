@@ -12,6 +12,6 @@ pub(crate) use csv_table::{digits, digits_or_na, from_csv, to_csv};
 pub(crate) use errors::full_sentence;
 pub use names::list;
 pub(crate) use names::{nearest, quoted_list};
-pub(crate) use numbers::number_on_scale;
+pub(crate) use numbers::{number_on_scale, percent};
 pub(crate) use printable::printable;
 pub(crate) use table::aligned;

@@ -7,6 +7,7 @@ mod common;
 #[path = "../posterior/study.rs"]
 mod study;
 
+mod brms;
 mod feedback;
 mod models;
 mod pairs;
