@@ -9,6 +9,7 @@ mod study;
 
 mod brms;
 mod feedback;
+mod group_and_time_densities;
 mod models;
 mod pairs;
 mod row_mixture;

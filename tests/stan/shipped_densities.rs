@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use unshuffle::internals::model::stan::{Compiler, SilentBuild, shipped_model};
 use unshuffle::internals::numerics::log_gamma;
 
-const N: usize = 6;
-const ALPHA: f64 = 0.7;
-const BETA: [f64; 2] = [0.4, -1.3];
-const Y: [f64; N] = [0.3, -2.0, 1.1, 4.5, -0.25, 0.0];
-const X2: [f64; N] = [0.5, 1.5, -0.7, 2.2, -1.0, 0.1];
+pub(super) const N: usize = 6;
+pub(super) const ALPHA: f64 = 0.7;
+pub(super) const BETA: [f64; 2] = [0.4, -1.3];
+pub(super) const Y: [f64; N] = [0.3, -2.0, 1.1, 4.5, -0.25, 0.0];
+pub(super) const X2: [f64; N] = [0.5, 1.5, -0.7, 2.2, -1.0, 0.1];
 const COUNTS: [f64; N] = [0.0, 3.0, 1.0, 7.0, 2.0, 0.0];
 const LOG_2PI: f64 = 1.837_877_066_409_345_3;
 
-fn library(name: &str) -> StanLibrary {
+pub(super) fn library(name: &str) -> StanLibrary {
     let compiler = Compiler::find(None, &SilentBuild, 2).unwrap();
     let source = shipped_model(name).unwrap().source();
     open_library(compiler.compile(&source).unwrap().library).unwrap()
@@ -23,17 +23,17 @@ fn library(name: &str) -> StanLibrary {
 
 /// The numbers of the priors, for one response.
 #[derive(Clone, Copy)]
-struct Priors {
+pub(super) struct Priors {
     /// The intercept's prior is at this value of the predictor.
     centre: f64,
-    location: [f64; 2],
-    scale: [f64; 2],
+    pub(super) location: [f64; 2],
+    pub(super) scale: [f64; 2],
     /// Of sigma and of sigma2, and of sigma_f2.
     error: [f64; 2],
 }
 
 /// Normal(0, 1000) for the errors' models, as in the paper; `width` for the others.
-fn paper(width: f64) -> Priors {
+pub(super) fn paper(width: f64) -> Priors {
     Priors {
         centre: 0.0,
         location: [0.0; 2],
@@ -43,7 +43,7 @@ fn paper(width: f64) -> Priors {
 }
 
 /// Every number differs from every other, so that none can take another's place.
-const SCALED: Priors = Priors {
+pub(super) const SCALED: Priors = Priors {
     centre: 0.45,
     location: [0.6, -0.2],
     scale: [3.1, 1.7],
@@ -52,7 +52,7 @@ const SCALED: Priors = Priors {
 
 impl Priors {
     /// The log density of an intercept and a slope.
-    fn of_coefficients(self, beta: [f64; 2]) -> f64 {
+    pub(super) fn of_coefficients(self, beta: [f64; 2]) -> f64 {
         let centred = [beta[0] + self.centre * beta[1], beta[1]];
         let terms = (0..2).map(|k| {
             let u = centred[k] - self.location[k];
@@ -62,7 +62,7 @@ impl Priors {
     }
 
     /// The log density of error scales, which are above zero: without the factor 2 that Stan leaves out.
-    fn of_errors(self, scales: &[f64]) -> f64 {
+    pub(super) fn of_errors(self, scales: &[f64]) -> f64 {
         let pairs = scales.iter().zip(self.error);
         pairs
             .map(|(value, scale)| normal(*value, scale * scale))
@@ -71,7 +71,7 @@ impl Priors {
 }
 
 /// Six rows, two columns, and the program's own entry of the data block.
-fn data(own: Option<(&str, f64)>, priors: Priors) -> CString {
+pub(super) fn data(own: Option<(&str, f64)>, priors: Priors) -> CString {
     let x: Vec<[f64; 2]> = X2.iter().map(|&x2| [1.0, x2]).collect();
     let mut data = json!({
         "N": N, "D": 2, "X": x, "alpha": ALPHA, "weighted": 0,
@@ -84,15 +84,15 @@ fn data(own: Option<(&str, f64)>, priors: Priors) -> CString {
     CString::new(data.to_string()).unwrap()
 }
 
-fn fitted() -> impl Iterator<Item = f64> {
+pub(super) fn fitted() -> impl Iterator<Item = f64> {
     X2.iter().map(|x2| BETA[0] + BETA[1] * x2)
 }
 
-fn residuals() -> Vec<f64> {
+pub(super) fn residuals() -> Vec<f64> {
     Y.iter().zip(fitted()).map(|(y, mu)| y - mu).collect()
 }
 
-fn normal(u: f64, variance: f64) -> f64 {
+pub(super) fn normal(u: f64, variance: f64) -> f64 {
     -0.5 * (LOG_2PI + variance.ln() + u * u / variance)
 }
 
@@ -415,161 +415,6 @@ fn check_multivariate(library: &StanLibrary, priors: [Priors; 2]) {
     let first = names.iter().position(|name| *name == "log_lik.1").unwrap();
     assert_eq!(names[first - 1], "correlation.1");
     assert!((outputs[first - 1] - r).abs() < 1e-12);
-    for (found, expected) in outputs[first..].iter().zip(&log_lik) {
-        assert!((found - expected).abs() < 1e-10, "{found} {expected}");
-    }
-}
-
-const TIMES: [f64; N] = [0.3, 2.0, 1.1, 4.5, 0.25, 7.0];
-const EVENTS: [f64; N] = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0];
-
-/// Both programs of times, each with its density and its survival function as textbooks have them.
-#[test]
-fn survival() {
-    let (shape, sigma) = (1.7f64, 0.8f64);
-    let weibull = |time: f64, mu: f64, event: bool| {
-        let scaled = time / mu.exp();
-        let density = shape / mu.exp() * scaled.powf(shape - 1.0) * (-scaled.powf(shape)).exp();
-        if event {
-            density.ln()
-        } else {
-            -scaled.powf(shape)
-        }
-    };
-    let log_normal = |time: f64, mu: f64, event: bool| {
-        let z = (time.ln() - mu) / sigma;
-        let density = (-0.5 * z * z).exp() / (time * sigma * (2.0 * std::f64::consts::PI).sqrt());
-        if event {
-            density.ln()
-        } else {
-            normal_tail(z).ln()
-        }
-    };
-    check_survival("weibull_survival", shape, &weibull);
-    check_survival("log_normal_survival", sigma, &log_normal);
-}
-
-/// P(Z > z) by Simpson's rule up to where nothing is left.
-fn normal_tail(z: f64) -> f64 {
-    let (steps, end) = (20_000, 12.0f64);
-    let width = (end - z) / steps as f64;
-    let density = |x: f64| (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
-    let weight = |k: usize| match k {
-        0 => 1.0,
-        k if k == steps => 1.0,
-        k if k % 2 == 1 => 4.0,
-        _ => 2.0,
-    };
-    let terms = (0..=steps).map(|k| weight(k) * density(z + k as f64 * width));
-    terms.sum::<f64>() * width / 3.0
-}
-
-fn check_survival(name: &str, scale: f64, row: &dyn Fn(f64, f64, bool) -> f64) {
-    let library = library(name);
-    for priors in [SCALED, paper(5.0)] {
-        let mut data: Value = serde_json::from_str(data(None, priors).to_str().unwrap()).unwrap();
-        data["K"] = json!(2);
-        // What stands in the second column is of the events, and must not matter.
-        for (key, of) in [
-            ("beta_location", priors.location),
-            ("beta_scale", priors.scale),
-        ] {
-            data[key] = json!(of.map(|number| [number, 77.0]));
-        }
-        let data = CString::new(data.to_string()).unwrap();
-        let model = Model::new(&library, Some(data), 1).unwrap();
-        let rows: Vec<f64> = fitted()
-            .enumerate()
-            .map(|(i, mu)| row(TIMES[i], mu, EVENTS[i] == 1.0))
-            .collect();
-        let prior = priors.of_coefficients(BETA) + normal(scale, 2.5 * 2.5);
-        let expected = prior + ALPHA * rows.iter().sum::<f64>();
-        let point = [&BETA[..], &[scale.ln()], &TIMES, &EVENTS].concat();
-        for (with_jacobian, expected) in [(false, expected), (true, expected + scale.ln())] {
-            let found = model.log_density(&point, false, with_jacobian).unwrap();
-            assert!(
-                (found - expected).abs() < 1e-8,
-                "{name}: Stan {found}, closed form {expected}"
-            );
-        }
-        let names: Vec<&str> = model.param_names(true, true).split(',').collect();
-        let mut rng = bridgestan::Rng::new(&library, 1).unwrap();
-        let mut outputs = vec![0.0; names.len()];
-        model
-            .param_constrain(&point, true, true, &mut outputs, Some(&mut rng))
-            .unwrap();
-        let first = names.iter().position(|name| *name == "log_lik.1").unwrap();
-        for (found, expected) in outputs[first..].iter().zip(&rows) {
-            assert!(
-                (found - expected).abs() < 1e-8,
-                "{name}: {found} {expected}"
-            );
-        }
-    }
-}
-
-#[test]
-fn hierarchical() {
-    let library = library("hierarchical");
-    for priors in [SCALED, paper(1000f64.sqrt())] {
-        check_hierarchical(&library, priors);
-    }
-}
-
-/// Two coefficients differ between two groups; the deviations are written out, without matrices.
-fn check_hierarchical(library: &StanLibrary, priors: Priors) {
-    let groups = [1, 2, 2, 1, 2, 1];
-    let tau_scale = [1.9, 0.6];
-    let mut data: Value = serde_json::from_str(data(None, priors).to_str().unwrap()).unwrap();
-    let z_columns: Vec<[f64; 2]> = X2.iter().map(|x2| [1.0, x2 - 0.4]).collect();
-    for (key, value) in [
-        ("J", json!(2)),
-        ("L", json!(2)),
-        ("group", json!(groups)),
-        ("Z", json!(z_columns)),
-        ("tau_scale", json!(tau_scale)),
-    ] {
-        data[key] = value;
-    }
-    let data = CString::new(data.to_string()).unwrap();
-    let model = Model::new(library, Some(data), 1).unwrap();
-    let (sigma2, tau, unconstrained) = (1.7f64, [0.8f64, 0.3], 0.55f64);
-    // Column by column: the deviations of group 1, then of group 2.
-    let z = [0.4, -1.1, 0.9, 0.2];
-    let r = unconstrained.tanh();
-    let deviation = |group: usize| {
-        let (a, b) = (z[2 * group - 2], z[2 * group - 1]);
-        [tau[0] * a, tau[1] * (r * a + (1.0 - r * r).sqrt() * b)]
-    };
-    let log_lik: Vec<f64> = (0..N)
-        .map(|i| {
-            let [level, slope] = deviation(groups[i]);
-            normal(residuals()[i] - level - slope * (X2[i] - 0.4), sigma2)
-        })
-        .collect();
-    let between: f64 = tau
-        .iter()
-        .zip(tau_scale)
-        .map(|(t, s)| normal(*t, s * s))
-        .sum();
-    let prior = priors.of_coefficients(BETA) + priors.of_errors(&[sigma2]) + between - 2f64.ln()
-        + z.iter().map(|z| normal(*z, 1.0)).sum::<f64>();
-    let expected = prior + ALPHA * log_lik.iter().sum::<f64>();
-    let logs = [sigma2.ln(), tau[0].ln(), tau[1].ln()];
-    let point = [&BETA[..], &logs, &[unconstrained], &z, &Y].concat();
-    let jacobian = logs.iter().sum::<f64>() + (1.0 - r * r).ln();
-    for (with_jacobian, expected) in [(false, expected), (true, expected + jacobian)] {
-        let found = model.log_density(&point, false, with_jacobian).unwrap();
-        let close = (found - expected).abs() < 1e-10 * expected.abs().max(1.0);
-        assert!(close, "Stan {found}, closed form {expected}");
-    }
-    let names: Vec<&str> = model.param_names(true, true).split(',').collect();
-    let mut rng = bridgestan::Rng::new(library, 1).unwrap();
-    let mut outputs = vec![0.0; names.len()];
-    model
-        .param_constrain(&point, true, true, &mut outputs, Some(&mut rng))
-        .unwrap();
-    let first = names.iter().position(|name| *name == "log_lik.1").unwrap();
     for (found, expected) in outputs[first..].iter().zip(&log_lik) {
         assert!((found - expected).abs() < 1e-10, "{found} {expected}");
     }
