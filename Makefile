@@ -4,6 +4,7 @@
 
 VENV := target/python
 PYARROW := target/parquet_python
+SPLINK := target/splink_python
 BROWSER := target/browser
 MATURIN := target/maturin
 PACKAGE := target/package_python
@@ -17,8 +18,8 @@ demo: setup
 	cargo build --release -p unshuffle
 	target/release/unshuffle fit configs/quickstart.json --force --truth configs/data/engel_truth.json
 
-# cargo's own tests, the Python readers included: they find their environment in target/python.
-test: setup $(VENV)/ok $(if $(FEATURES),$(PYARROW)/ok)
+# cargo's own tests, the Python readers and splink included: they find their environments in target/.
+test: setup $(VENV)/ok $(SPLINK)/ok $(if $(FEATURES),$(PYARROW)/ok)
 	$(CARGO_TEST)
 
 # The program as `make test` builds it: `cargo build` would build it again, with other features of its dependencies.
@@ -28,7 +29,7 @@ program: setup
 	$(CARGO_TEST) --no-run
 
 # The Python of all tests.
-environments: $(VENV)/ok $(PYARROW)/ok $(BROWSER)/ok $(MATURIN)/ok $(PACKAGE)/ok $(ARVIZ)/ok
+environments: $(VENV)/ok $(PYARROW)/ok $(SPLINK)/ok $(BROWSER)/ok $(MATURIN)/ok $(PACKAGE)/ok $(ARVIZ)/ok
 
 setup:
 	@scripts/setup
@@ -37,6 +38,12 @@ setup:
 $(VENV)/ok: scripts/requirements.txt
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
+# Links the files of docs/examples/linkage.md.
+$(SPLINK)/ok: scripts/splink_requirements.txt
+	python3 -m venv $(SPLINK)
+	$(SPLINK)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 # The studies of the paper and the one beyond it, then docs/paper.md. Tasks that are done are not run again.

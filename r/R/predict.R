@@ -1,6 +1,6 @@
 # Responses of new rows.
 
-predict.unshuffle <- function(object, newdata = NULL, summary = TRUE, draws = NULL, seed = 1, ...) {
+predict.unshuffle <- function(object, newdata = NULL, summary = TRUE, draws = NULL, seed = 1, level = 0.9, ...) {
   check_folder(object)
   if (is.null(newdata)) {
     newdata <- object$data
@@ -16,7 +16,7 @@ predict.unshuffle <- function(object, newdata = NULL, summary = TRUE, draws = NU
   write_data(as.data.frame(newdata), rows)
   run_unshuffle(c(
     "predict", object$folder, rows, "--output", predicted, "--seed", seed,
-    if (!is.null(draws)) c("--draws", draws), if (!summary) "--all"
+    if (!is.null(draws)) c("--draws", draws), if (summary) c("--level", level) else "--all"
   ))
   read_table(predicted)
 }

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::progress::BuildProgress;
 use super::slurm::{bridgestan_words, config_words};
 use crate::config::{self, Config};
-use crate::data::Notes;
+use crate::data::{Codes, LabelNotes, LinkageNotes, Notes};
 use crate::fit::{Prepared, prepare_with, read_data};
 use crate::model::stan::{BuildObserver, Compiler, StanError};
 
@@ -66,6 +66,8 @@ pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
         num_dropped,
         missing,
         num_unlinked,
+        linkage,
+        codes,
     } = &data.notes;
     let mut lines = Vec::new();
     if !references.is_empty() {
@@ -75,6 +77,22 @@ pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
             .collect();
         lines.push(format!("levels   compared with {}", levels.join(", ")));
     }
+    for Codes { entry, levels } in codes {
+        const MOST_SHOWN: usize = 6;
+        let shown = levels.iter().take(MOST_SHOWN).enumerate();
+        let shown: Vec<String> = shown
+            .map(|(k, level)| format!("{} = {level}", k + 1))
+            .collect();
+        let rest = if levels.len() > MOST_SHOWN {
+            ", ..."
+        } else {
+            ""
+        };
+        let (num_levels, shown) = (levels.len(), shown.join(", "));
+        lines.push(format!(
+            "codes    {entry}: {num_levels} levels, {shown}{rest}"
+        ));
+    }
     if *num_dropped > 0 {
         let columns = missing.iter();
         let columns: Vec<String> = columns.map(|(name, n)| format!("{name} ({n})")).collect();
@@ -83,6 +101,9 @@ pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
             plural(*num_dropped),
             columns.join(", ")
         ));
+    }
+    if let Some(linkage) = linkage {
+        lines.extend(how_linked(linkage));
     }
     if *num_unlinked > 0 {
         lines.push(format!(
@@ -111,6 +132,51 @@ pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
             prepared.num_movable(),
             space.num_rows()
         ));
+    }
+    lines
+}
+
+/// How links were picked from the pairs of a linkage program.
+pub(super) fn how_linked(notes: &LinkageNotes) -> Vec<String> {
+    let mut lines = vec![format!(
+        "linkage  {} one-to-one links from {} pairs",
+        notes.num_links, notes.num_pairs
+    )];
+    if let Some([lowest, mean, highest]) = notes.probability {
+        lines[0] += &format!(
+            "; a link is right with probability {lowest:.3} to {highest:.3}, on average {mean:.3}"
+        );
+    }
+    if notes.num_inside > 0 {
+        let num_inside = notes.num_inside;
+        lines.push(format!(
+            "         {num_inside} pairs of two records of one file were left out"
+        ));
+    }
+    if notes.num_left_out > 0 {
+        lines.push(format!(
+            "         {} {} of the left file without a link left out",
+            notes.num_left_out,
+            plural(notes.num_left_out)
+        ));
+    }
+    if let Some(labels) = &notes.labels {
+        let LabelNotes {
+            num_right,
+            num_wrong,
+            num_undecided,
+            checked,
+            wrong,
+        } = labels;
+        lines.push(format!(
+            "labels   {num_right} right pairs are safe links, {num_wrong} wrong ones are excluded, {num_undecided} \
+             undecided ones were not used"
+        ));
+        if *checked > 0 {
+            lines.push(format!(
+                "audit    {wrong} of {checked} links that were picked without the labels are wrong by them"
+            ));
+        }
     }
     lines
 }

@@ -59,6 +59,12 @@ pub(super) fn export(args: ExportArgs) -> Result<(), Failure> {
     if args.parquet {
         export.write_parquet(&to)?;
     }
+    for column in export.beside_response() {
+        note!(
+            "warning: `{column}` goes with the response in every row, so it is probably another form of it, but it stayed \
+             with the predictors; if it was measured with the response, export again with --also {column} --force"
+        );
+    }
     json::result("folder", absolute(&to));
     say!("Written to {}:", to.display());
     let num_rows = export.num_rows();

@@ -8,6 +8,7 @@ use crate::after::pool::PoolError;
 use crate::after::predict::PredictError;
 use crate::baseline::compare::CompareError;
 use crate::config::ConfigError;
+use crate::data::DataError;
 use crate::fit::FitError;
 use crate::model::stan::StanError;
 use crate::model::stan::adopt::AdoptFailure;
@@ -105,6 +106,12 @@ impl From<ConfigError> for Failure {
     }
 }
 
+impl From<DataError> for Failure {
+    fn from(error: DataError) -> Failure {
+        Failure::new(2, error)
+    }
+}
+
 impl From<DrawsError> for Failure {
     fn from(error: DrawsError) -> Failure {
         Failure::new(2, error)
@@ -169,6 +176,8 @@ impl From<FitError> for Failure {
             | FitError::Agreement(_)
             | FitError::Weights(_)
             | FitError::NoAlpha { .. }
+            | FitError::NoGroups { .. }
+            | FitError::GroupsMissing { .. }
             | FitError::UnknownInit { .. }
             | FitError::ReservedName { .. }
             | FitError::Draws(_)

@@ -10,6 +10,7 @@ mod chains;
 mod check;
 mod compile;
 mod config_args;
+mod convert;
 mod diagnose;
 mod doctor;
 mod export;
@@ -60,6 +61,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Say whether a file is suitable, from fits of it with planted wrong links
     Assess(assess::AssessArgs),
+    /// Turn the pairs of a linkage program (splink, fastLink) into a linked file, candidates and a config
+    Convert(convert::ConvertArgs),
     /// Compile Stan programs into the cache
     Compile(compile::CompileArgs),
     /// List, clean, pack or unpack the compiled models
@@ -131,6 +134,7 @@ pub fn main() -> ExitCode {
         Command::Fit(args) => fit::fit(*args),
         Command::Check(args) => check::check(args),
         Command::Assess(args) => assess::assess(args),
+        Command::Convert(args) => convert::convert(args),
         Command::Compile(args) => compile::compile(args),
         Command::Cache(args) => cache::cache(args),
         Command::Summary(args) => summary::summary(args),

@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::output::to_stdout;
-use super::terminal::write_table;
+use super::terminal::{level, write_table};
 use crate::after::pool::{Estimates, Pooled, pooled_csv, read_estimates};
-use crate::text::number_on_scale;
+use crate::text::{number_on_scale, percent};
 
 #[derive(Debug, Args)]
 pub(super) struct PoolArgs {
@@ -17,6 +17,9 @@ pub(super) struct PoolArgs {
     /// Also write the pooled estimates to this CSV file
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Probability of the intervals
+    #[arg(long, value_name = "P", default_value_t = 0.95, value_parser = level)]
+    level: f64,
     /// Replace the file of --output
     #[arg(long)]
     force: bool,
@@ -24,20 +27,30 @@ pub(super) struct PoolArgs {
 
 pub(super) fn pool(args: PoolArgs) -> Result<(), Failure> {
     let estimates = read_estimates(&args.file)?;
-    let pooled: Vec<Pooled> = estimates.iter().map(Estimates::pool).collect();
+    let pooled: Vec<Pooled> = estimates
+        .iter()
+        .map(|of_name: &Estimates| of_name.pool(args.level))
+        .collect();
     if let Some(path) = &args.output {
-        write_table(path, &pooled_csv(&pooled), &[&args.file], args.force)?;
+        write_table(
+            path,
+            &pooled_csv(&pooled, args.level),
+            &[&args.file],
+            args.force,
+        )?;
     }
-    to_stdout(&table(&pooled));
+    to_stdout(&table(&pooled, args.level));
     Ok(())
 }
 
-fn table(pooled: &[Pooled]) -> String {
+fn table(pooled: &[Pooled], level: f64) -> String {
+    let tail = 0.5 * (1.0 - level);
+    let [low, high] = [tail, 1.0 - tail].map(percent);
     let names = pooled.iter().map(|pooled| pooled.name.chars().count());
     let width = names.max().unwrap_or(0).max(4);
     let mut text = format!(
         "{:width$}  {:>11}  {:>11}  {:>8}  {:>11}  {:>11}  {:>12}  {:>12}\n",
-        "", "Estimate", "StdError", "df", "2.5%", "97.5%", "Missing info", "Var increase"
+        "", "Estimate", "StdError", "df", low, high, "Missing info", "Var increase"
     );
     for p in pooled {
         let df = if p.df.is_finite() {

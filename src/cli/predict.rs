@@ -8,7 +8,7 @@ use super::ToolchainArgs;
 use super::failure::Failure;
 use super::output::data_to_stdout;
 use super::progress::BuildProgress;
-use super::terminal::{check_finished, write_table};
+use super::terminal::{check_finished, level, write_table};
 use crate::after::predict::Prediction;
 
 #[derive(Debug, Args)]
@@ -26,6 +26,9 @@ pub(super) struct PredictArgs {
     /// One line for each new row and draw, instead of mean, sd and quantiles of each row
     #[arg(long)]
     all: bool,
+    /// Probability of the intervals
+    #[arg(long, value_name = "P", default_value_t = 0.9, value_parser = level, conflicts_with = "all")]
+    level: f64,
     /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -52,7 +55,7 @@ pub(super) fn predict(args: PredictArgs) -> Result<(), Failure> {
     let text = if args.all {
         predictions.long_csv()
     } else {
-        predictions.summary_csv()
+        predictions.summary_csv(args.level)
     };
     match &args.output {
         None => data_to_stdout(&text),

@@ -112,6 +112,13 @@ pub(super) fn write_table(
         .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))
 }
 
+/// The probability of an interval, as typed.
+pub(super) fn level(text: &str) -> Result<f64, String> {
+    let level = text.parse::<f64>().ok();
+    let level = level.filter(|level| *level > 0.0 && *level < 1.0);
+    level.ok_or_else(|| "write a number between 0 and 1, such as 0.95".into())
+}
+
 /// The width of lines where there is no terminal to ask.
 const USUAL_WIDTH: usize = 80;
 

@@ -3,16 +3,17 @@
 use crate::model::stan::{ShippedModel, shipped_names};
 use crate::model::{Parameter, Source};
 use crate::text::{nearest, quoted_list};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::explain::shown;
 use super::outside::OutsideAsTyped;
 use super::{
-    Alpha, Audit, ConfigError, Data, Family, Feedback, Init, ModelSource, Outside, Prior, Sampler,
-    Temperature, Update,
+    Alpha, Audit, ConfigError, Data, DataSource, Family, Feedback, Init, ModelSource, Outside,
+    Prior, Sampler, StanColumn, Temperature, Update,
 };
 
 /// More is a slip of the keyboard, and would not fit into memory.
@@ -159,7 +160,9 @@ impl Check<'_> {
 
     /// The prior as typed, or else the one that the data call for.
     pub(super) fn prior(&self, typed: Option<Prior>, data: &Data) -> Result<Prior, ConfigError> {
-        let has_probabilities = data.match_probability.is_some();
+        let has_probabilities = data.has_probabilities();
+        // Probabilities of pairs pick the links and weigh the candidates under any prior.
+        let may_differ = matches!(data.source, DataSource::Pairs { .. });
         let prior = typed.unwrap_or(if has_probabilities {
             Prior::MatchProbability
         } else {
@@ -171,7 +174,8 @@ impl Check<'_> {
             "name the column of these probabilities in `data.match_probability`, or choose another prior"
         };
         self.that(
-            has_probabilities == (prior == Prior::MatchProbability),
+            has_probabilities == (prior == Prior::MatchProbability)
+                || (has_probabilities && may_differ),
             "permutation.prior.name",
             format!("\"{}\"", prior.name()),
             rule,
@@ -348,7 +352,42 @@ impl Check<'_> {
     }
 
     /// Stan would refuse these too, but without naming the key.
-    pub(super) fn stan_data(&self, path: &str, value: &Value) -> Result<(), ConfigError> {
+    /// The entries of `model.data` that are columns of the file, by name; all others must be numbers.
+    pub(super) fn stan_entries(
+        &self,
+        entries: &Map<String, Value>,
+    ) -> Result<BTreeMap<String, StanColumn>, ConfigError> {
+        let mut columns = BTreeMap::new();
+        for (name, value) in entries {
+            let path = format!("model.data.{name}");
+            let keys = value
+                .as_object()
+                .map(|object| object.iter().collect::<Vec<_>>());
+            match keys.as_deref() {
+                Some([(key, Value::String(column))])
+                    if ["column", "levels"].contains(&key.as_str()) =>
+                {
+                    self.text(&format!("{path}.{key}"), column)?;
+                    let (column, counts_levels) = (column.clone(), *key == "levels");
+                    columns.insert(
+                        name.clone(),
+                        StanColumn {
+                            column,
+                            counts_levels,
+                        },
+                    );
+                }
+                Some([(key, _), ..]) if ["column", "levels"].contains(&key.as_str()) => {
+                    let rule = "write {\"column\": \"region\"} with a column of the data, or C(region) for one whose numbers are categories, or {\"levels\": \"region\"} for the number of its levels";
+                    return Err(self.bad(&path, shown(value), rule));
+                }
+                _ => self.stan_data(&path, value)?,
+            }
+        }
+        Ok(columns)
+    }
+
+    fn stan_data(&self, path: &str, value: &Value) -> Result<(), ConfigError> {
         match value {
             Value::Object(object) => object
                 .iter()

@@ -1,17 +1,14 @@
 //! The `data` part of a config: the files, the columns and what they stand for.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::check::Check;
 use super::explain::example;
+use super::links::{LinkColumns, LinkPairs, RawLinks};
 use super::{ConfigError, Response};
 use crate::text::list;
 
@@ -29,8 +26,9 @@ pub(super) struct RawData {
     pub(super) left: Option<PathBuf>,
     /// Instead of `file`: the CSV file that the rows of `left` are linked to.
     pub(super) right: Option<PathBuf>,
-    /// With `left` and `right`: the column that both have and that links them, or {"left": ..., "right": ...}.
-    pub(super) links: Option<LinkColumns>,
+    /// With `left` and `right`: the column that both have and that links them, or {"left": ..., "right": ...}, or the file
+    /// of pairs that a linkage program wrote, {"pairs": "predictions.csv", "left": ..., "right": ...}.
+    pub(super) links: Option<RawLinks>,
     /// Instead of `response` and `predictors`: "log(wage) ~ education + gender*union"; several responses are
     /// "cbind(food, rent) ~ income".
     pub(super) formula: Option<String>,
@@ -79,13 +77,6 @@ pub enum Missing {
     Drop,
 }
 
-/// The columns that hold the links of two files.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkColumns {
-    pub left: String,
-    pub right: String,
-}
-
 /// Where the rows come from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -97,6 +88,12 @@ pub enum DataSource {
         left: PathBuf,
         right: PathBuf,
         links: LinkColumns,
+    },
+    /// Two files, and the pairs of their records from which links are picked.
+    Pairs {
+        left: PathBuf,
+        right: PathBuf,
+        links: LinkPairs,
     },
     /// Arrays of a program, which are in no file.
     Arrays,
@@ -122,6 +119,18 @@ pub struct Data {
     pub safe: Option<String>,
     pub match_probability: Option<String>,
     pub candidates: Option<PathBuf>,
+    /// Columns that are entries of the program's data block, by the name of the entry; they stand in `model.data`.
+    #[serde(skip)]
+    pub stan_columns: BTreeMap<String, StanColumn>,
+}
+
+/// A column that is an entry of the program's data block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StanColumn {
+    /// Its name, or `C(name)` for numbers that are categories.
+    pub column: String,
+    /// Whether the entry is the number of its levels.
+    pub counts_levels: bool,
 }
 
 impl Data {
@@ -149,12 +158,17 @@ impl Data {
             safe: None,
             match_probability: None,
             candidates: None,
+            stan_columns: BTreeMap::new(),
         }
     }
 
     /// The files whose content the fit depends on.
     pub fn files(&self) -> Vec<&Path> {
         let mut files = self.row_files();
+        if let DataSource::Pairs { links, .. } = &self.source {
+            files.push(&links.pairs);
+            files.extend(links.labels.as_deref());
+        }
         files.extend(self.candidates.as_deref());
         files
     }
@@ -163,9 +177,17 @@ impl Data {
     pub fn row_files(&self) -> Vec<&Path> {
         match &self.source {
             DataSource::File { file } => vec![file],
-            DataSource::Two { left, right, .. } => vec![left, right],
+            DataSource::Two { left, right, .. } | DataSource::Pairs { left, right, .. } => {
+                vec![left, right]
+            }
             DataSource::Arrays => Vec::new(),
         }
+    }
+
+    /// Whether each row has a probability, known before the fit, that its link is right.
+    pub(super) fn has_probabilities(&self) -> bool {
+        self.match_probability.is_some()
+            || matches!(&self.source, DataSource::Pairs { links, .. } if links.probability.is_some())
     }
 
     /// The files of the rows, for people to read.
@@ -210,6 +232,11 @@ impl Data {
         let paths = match &mut self.source {
             DataSource::File { file } => vec![file],
             DataSource::Two { left, right, .. } => vec![left, right],
+            DataSource::Pairs { left, right, links } => {
+                let mut paths = vec![left, right, &mut links.pairs];
+                paths.extend(&mut links.labels);
+                paths
+            }
             DataSource::Arrays => Vec::new(),
         };
         for path in paths.into_iter().chain(&mut self.candidates) {
@@ -250,17 +277,29 @@ impl RawData {
             safe: self.safe,
             match_probability: self.match_probability,
             candidates: self.candidates,
+            stan_columns: BTreeMap::new(),
         })
     }
 
     fn source(&self, check: &Check, is_saved: bool) -> Result<DataSource, ConfigError> {
         match (&self.file, &self.left, &self.right, &self.links) {
             (Some(file), None, None, None) => Ok(DataSource::File { file: file.clone() }),
-            (None, Some(left), Some(right), Some(links)) => Ok(DataSource::Two {
-                left: left.clone(),
-                right: right.clone(),
-                links: links.clone(),
-            }),
+            (None, Some(left), Some(right), Some(RawLinks::Columns(links))) => {
+                Ok(DataSource::Two {
+                    left: left.clone(),
+                    right: right.clone(),
+                    links: links.clone(),
+                })
+            }
+            (None, Some(left), Some(right), Some(RawLinks::Pairs(links))) => {
+                links.check(check)?;
+                self.check_not_twice(check)?;
+                Ok(DataSource::Pairs {
+                    left: left.clone(),
+                    right: right.clone(),
+                    links: links.clone(),
+                })
+            }
             (None, None, None, None) if is_saved => Ok(DataSource::Arrays),
             (None, None, None, None) => Err(missing(check, "data.file")),
             (None, None, ..) => Err(missing(check, "data.left")),
@@ -281,6 +320,22 @@ impl RawData {
                 Err(check.bad("data.file", format!("\"{}\"", file.display()), &rule))
             }
         }
+    }
+
+    /// The pairs say themselves what these keys would say.
+    fn check_not_twice(&self, check: &Check) -> Result<(), ConfigError> {
+        let candidates = self.candidates.as_ref();
+        let candidates = candidates.map(|file| file.display().to_string());
+        for (path, value) in [
+            ("data.match_probability", self.match_probability.clone()),
+            ("data.candidates", candidates),
+        ] {
+            if let Some(value) = value {
+                let rule = "the pairs of data.links say this, so remove it";
+                return Err(check.bad(path, format!("\"{value}\""), rule));
+            }
+        }
+        Ok(())
     }
 
     fn check_columns(&self, check: &Check) -> Result<(), ConfigError> {
@@ -313,79 +368,5 @@ fn missing(check: &Check, path: &str) -> ConfigError {
         file: check.file.display().to_string(),
         example: example(path, key),
         path: path.into(),
-    }
-}
-
-/// The object form of `LinkColumns`.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Apart {
-    left: String,
-    right: String,
-}
-
-impl Serialize for LinkColumns {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.left == self.right {
-            return self.left.serialize(serializer);
-        }
-        Apart {
-            left: self.left.clone(),
-            right: self.right.clone(),
-        }
-        .serialize(serializer)
-    }
-}
-
-struct LinkColumnsVisitor;
-
-impl<'de> Visitor<'de> for LinkColumnsVisitor {
-    type Value = LinkColumns;
-
-    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(
-            "a column such as \"person\", or {\"left\": \"register_id\", \"right\": \"id\"}",
-        )
-    }
-
-    fn visit_str<E>(self, column: &str) -> Result<LinkColumns, E> {
-        Ok(LinkColumns {
-            left: column.into(),
-            right: column.into(),
-        })
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<LinkColumns, A::Error> {
-        let Apart { left, right } = Apart::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(LinkColumns { left, right })
-    }
-}
-
-impl<'de> Deserialize<'de> for LinkColumns {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LinkColumnsVisitor)
-    }
-}
-
-impl JsonSchema for LinkColumns {
-    fn schema_name() -> Cow<'static, str> {
-        "LinkColumns".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "anyOf": [
-                { "type": "string" },
-                {
-                    "type": "object",
-                    "properties": {
-                        "left": { "type": "string", "description": "Column of the left file." },
-                        "right": { "type": "string", "description": "Column of the right file." }
-                    },
-                    "required": ["left", "right"],
-                    "additionalProperties": false
-                }
-            ]
-        })
     }
 }

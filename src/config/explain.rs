@@ -134,6 +134,7 @@ pub(super) fn example(path: &str, key: &str) -> String {
         "data.links" => "\"person\"",
         "data.links.left" => "\"register_id\"",
         "data.links.right" => "\"id\"",
+        "data.links.pairs" => "\"predictions.csv\"",
         "model.family.name" => "\"gaussian\"",
         "model.family.tau" => "0.5",
         "model.family.nu" => "4",

@@ -374,7 +374,23 @@ mod tests {
             ),
             (
                 json!({"formula": "y ~ x", "file": "w.csv", "links": 3}),
-                r#"`data.links` is 3; write a column such as "person", or {"left": "register_id", "right": "id"}"#,
+                r#"`data.links` is 3; write a column such as "person", or {"left": "register_id", "right": "id"}, or {"pairs": "predictions.csv", "left": "person", "right": "id"}"#,
+            ),
+            (
+                json!({"formula": "y ~ x", "left": "s.csv", "right": "r.csv", "links": {"left": "a", "threshold": 0.5}}),
+                r#"`data.links.pairs` is missing; add it, for example "pairs": "predictions.csv""#,
+            ),
+            (
+                json!({"formula": "y ~ x", "left": "s.csv", "right": "r.csv", "links": {"pairs": "p.csv", "threshold": 1}}),
+                "`data.links.threshold` is 1; it must be 0 or more and below 1",
+            ),
+            (
+                json!({"formula": "y ~ x", "left": "s.csv", "right": "r.csv", "links": {"pairs": "p.csv", "left": "a"}}),
+                "`data.links` is one of `left` and `right`; name the column of ids of both files, or neither where the pairs have row numbers",
+            ),
+            (
+                json!({"formula": "y ~ x", "left": "s.csv", "right": "r.csv", "links": {"pairs": "p.csv"}, "candidates": "c.csv"}),
+                r#"`data.candidates` is "c.csv"; the pairs of data.links say this, so remove it"#,
             ),
             (
                 json!({"formula": "y ~ x", "file": "w.csv", "links": {"left": "id"}}),

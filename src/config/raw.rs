@@ -82,7 +82,8 @@ pub(super) struct RawModel {
     /// values depend on it.
     pub(super) outcome: Option<ResponseKind>,
     /// Further entries for the `data` block of the Stan program, besides N, D, X, alpha and, for a list of
-    /// responses, K.
+    /// responses, K: numbers, lists of numbers, or a column of the predictors' file, {"column": "region"}, whose codes
+    /// come with J_<entry>, the number of levels; {"levels": "region"} is that number under another name.
     #[serde(default)]
     pub(super) data: Map<String, Value>,
 }

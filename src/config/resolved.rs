@@ -92,10 +92,7 @@ impl Model {
     /// As typed, or as the shipped program says, or else the family; of a program that says it all itself nothing is known.
     pub fn response_kind(&self) -> ResponseKind {
         let by_family = self.family().response_kind();
-        let shipped = self
-            .stan
-            .shipped()
-            .map(|model| model.family.response_kind());
+        let shipped = self.stan.shipped().map(|model| model.response_kind());
         let by_program = shipped.filter(|kind| *kind != ResponseKind::Real);
         self.outcome.or(by_program).unwrap_or(by_family)
     }
@@ -129,7 +126,7 @@ impl Config {
         check.name(&name)?;
         check.text("model.stan", &raw.model.stan)?;
         check.text("model.response", &raw.model.response)?;
-        check.stan_data("model.data", &Value::Object(raw.model.data.clone()))?;
+        let stan_columns = check.stan_entries(&raw.model.data)?;
         if let Some(family) = &raw.model.family {
             check.family(family)?;
         }
@@ -142,7 +139,10 @@ impl Config {
         let stan = check.model_source(&raw.model.stan, &folder)?;
         let feedback = check.feedback(raw.permutation.feedback, update, stan.shipped())?;
         let outside = check.outside(raw.permutation.outside, update, prior, feedback)?;
-        let data = data.in_folder(&folder);
+        let data = Data {
+            stan_columns,
+            ..data.in_folder(&folder)
+        };
         let output = match raw.output {
             Some(path) => {
                 check.text("output", &path.to_string_lossy())?;

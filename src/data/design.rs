@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ndarray::Array2;
 
-use super::formula::{Factor, Formula, Labelled, Term, Undefined};
+use super::formula::{Factor, Formula, Group, Labelled, Term, Undefined};
 use super::linked::{Column, Linked};
 use super::values::{Category, Values, forced_category, known_category, numbers, values};
 use super::{DataError, INTERCEPT, Reference, checks};
@@ -39,6 +39,15 @@ pub(super) fn design(linked: &Linked, formula: &Formula, data: &Data) -> Result<
     let terms = Terms::new(linked, formula, data)?;
     terms.check_references()?;
     terms.design()
+}
+
+/// The columns of the terms by group.
+pub(super) fn design_of_group(
+    linked: &Linked,
+    group: &Group,
+    data: &Data,
+) -> Result<Design, DataError> {
+    Terms::new(linked, &Formula::of_group(group), data)?.design()
 }
 
 /// The same columns of X for `rows`, with the levels and references that the rows of the fit have.

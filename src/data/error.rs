@@ -23,6 +23,8 @@ pub enum DataError {
         what: &'static str,
         fix: &'static str,
     },
+    #[error("{file} {problem}")]
+    Parquet { file: String, problem: String },
     #[error("{file}, line {line}: not UTF-8 text; save the file again as \"CSV UTF-8\"")]
     NotText { file: String, line: usize },
     #[error(
@@ -111,6 +113,38 @@ pub enum DataError {
         column: String,
         others: String,
     },
+    #[error(
+        "{key} has the response `{found}`, but a model of times needs two: the time, and 1 where the event was seen then or 0 where the \
+         time is censored, such as Surv(months, died) ~ age"
+    )]
+    NotTimes { key: &'static str, found: String },
+    #[error(
+        "{file}, row {row}: `{column}` is {value}; write 1 where the event was seen at the time, and 0 where the time is censored"
+    )]
+    Event {
+        file: String,
+        row: usize,
+        column: String,
+        value: f64,
+    },
+    #[error(
+        "{key} has several terms such as (1 | g), but one column of groups is taken; keep one, or write a program of your own \
+         with columns in model.data"
+    )]
+    SeveralGroups { key: &'static str },
+    #[error(
+        "{file}: `{column}` has {num_levels} groups in {num_rows} rows; terms by group need at least two groups, and fewer groups than rows"
+    )]
+    NumGroups {
+        file: String,
+        column: String,
+        num_levels: usize,
+        num_rows: usize,
+    },
+    #[error(
+        "{file}: no pair has a probability above {threshold}, so there is no link; lower `threshold` in data.links"
+    )]
+    NoLinks { file: String, threshold: f64 },
     #[error("data.predictors names `{column}` twice; remove one of the two")]
     PredictorTwice { column: String },
     #[error("{key} has the response `{text}` twice; remove one of the two")]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::cell;
+use super::linkage::Linkage;
 use super::table::{Table, check_rereadable, column_advice, excerpt};
 use super::{DataError, Notes};
 use crate::config::{Data, DataSource, LinkColumns, Missing};
@@ -14,6 +15,8 @@ pub(super) struct Linked {
     places: Vec<Vec<usize>>,
     /// The column that both files have and that links them, if it has one name.
     link: Option<String>,
+    /// What the pairs of a linkage program say, where the links were picked from them.
+    pub(super) linkage: Option<Linkage>,
 }
 
 /// A column of one of the tables.
@@ -46,6 +49,21 @@ impl Linked {
                     places: vec![left_rows, right_rows],
                     tables: vec![left, right],
                     link: (links.left == links.right).then(|| links.left.clone()),
+                    linkage: None,
+                })
+            }
+            DataSource::Pairs { left, right, links } => {
+                let left = Table::read(left, "data.left")?;
+                let right = Table::read(right, "data.right")?;
+                let linkage = Linkage::read(links, &left, &right)?;
+                notes.num_unlinked = right.rows.len() - linkage.links.len();
+                notes.linkage = Some(linkage.notes.clone());
+                let (left_rows, right_rows) = linkage.links.iter().copied().unzip();
+                Ok(Linked {
+                    places: vec![left_rows, right_rows],
+                    tables: vec![left, right],
+                    link: None,
+                    linkage: Some(linkage),
                 })
             }
         }
@@ -57,6 +75,7 @@ impl Linked {
             places: vec![(0..table.rows.len()).collect()],
             tables: vec![table],
             link: None,
+            linkage: None,
         }
     }
 
@@ -135,6 +154,23 @@ impl Linked {
                 (0..of_table.header.len()).map(move |index| Column { table, index })
             })
             .collect()
+    }
+
+    /// The names of `columns`. A name that both files have says which file it is of.
+    pub(super) fn names_apart(&self) -> Vec<String> {
+        let columns = self.columns();
+        let names = columns.iter().map(|&column| {
+            let name = self.name(column);
+            let twins = columns.iter().filter(|&&other| self.name(other) == name);
+            let in_both = !name.is_empty() && twins.count() > 1;
+            let side = if in_both {
+                [".left", ".right"][column.table]
+            } else {
+                ""
+            };
+            format!("{name}{side}")
+        });
+        names.collect()
     }
 
     /// What separates the columns of the first file.
@@ -235,7 +271,7 @@ impl Linked {
 }
 
 /// The rows of a table by a column whose values must differ.
-fn by_value<'a>(
+pub(super) fn by_value<'a>(
     table: &'a Table,
     column: usize,
     fix: &str,

@@ -1,19 +1,26 @@
 //! The user's CSV files as a design matrix and a response, and as JSON data for Stan.
 
+mod beside;
 mod candidates;
 mod cell;
 mod checks;
 mod collinear;
+mod convert;
 mod delimiter;
 mod design;
 mod error;
 mod formula;
+mod groups;
 mod link_space;
+mod linkage;
 mod linked;
 mod new_rows;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod read;
 mod relinkable;
 mod sha256;
+mod stan_columns;
 mod stan_json;
 mod table;
 mod truth;
@@ -26,10 +33,14 @@ use std::borrow::Cow;
 
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+pub use convert::{CANDIDATES, Conversion, LINKED, convert, probability_column};
 pub use error::DataError;
 pub(crate) use formula::Formula;
+pub use groups::Groups;
 pub use link_space::{link_space, outside_prior};
+pub use linkage::{LabelNotes, LinkageNotes};
 pub use new_rows::{NewRows, read_new};
 pub use read::read;
 pub use relinkable::Relinkable;
@@ -65,6 +76,10 @@ pub struct Dataset {
     pub match_probability: Option<Vec<f64>>,
     /// The only places where a row may belong besides its own.
     pub candidates: Option<Vec<Candidate>>,
+    /// Terms whose coefficients differ between groups.
+    pub groups: Option<Groups>,
+    /// Entries of the program's data block that are columns of the file.
+    pub stan_entries: Map<String, Value>,
     pub notes: Notes,
 }
 
@@ -96,6 +111,20 @@ pub struct Notes {
     pub missing: Vec<(String, usize)>,
     /// Rows of the right file that no row of the left one is linked to.
     pub num_unlinked: usize,
+    /// How the links were picked from pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linkage: Option<LinkageNotes>,
+    /// Categories that the program reads as codes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub codes: Vec<Codes>,
+}
+
+/// A category as a program reads it: the code of a level is its place, counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Codes {
+    /// The entry of the program's data block.
+    pub entry: String,
+    pub levels: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +149,8 @@ impl Dataset {
             safe: None,
             match_probability: None,
             candidates: None,
+            groups: None,
+            stan_entries: Map::new(),
             notes: Notes::default(),
         }
     }

@@ -6,7 +6,8 @@ use super::cell::{self, Number};
 use super::design::{self, design};
 use super::formula::Formula;
 use super::linked::{Column, Linked};
-use super::{Blocks, DataError, Dataset, Notes, candidates, checks};
+use super::stan_columns::{self, StanColumn};
+use super::{Blocks, DataError, Dataset, Notes, candidates, checks, groups};
 use crate::config::{Data, Missing};
 
 /// Reads the columns that `data` names and checks that they make a regression.
@@ -32,6 +33,16 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         linked: &linked,
         column,
     };
+    let response_is_left = columns.response[0].table == 0;
+    let linkage = linked.linkage.as_ref();
+    let known = linkage.map(|linkage| linkage.known(&linked, response_is_left));
+    let known = known.unwrap_or_default();
+    let mut codes = Vec::new();
+    let groups = formula.group.as_ref();
+    let groups = groups.map(|group| groups::read(&linked, group, data, &mut codes));
+    let groups = groups.transpose()?;
+    let stan_entries = stan_columns::entries(&linked, &columns.stan, &mut codes)?;
+    notes.codes = codes;
     let names = formula.responses.iter();
     let names = names.map(|response| response.label.clone()).collect();
     let dataset = Dataset {
@@ -40,17 +51,29 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         row_numbers: linked.row_numbers(),
         row_ids: optional(columns.id).texts(),
         blocks: optional(columns.block).texts().map(blocks),
-        safe: optional(columns.safe).safe()?,
-        match_probability: optional(columns.match_probability).probabilities()?,
+        safe: either(optional(columns.safe).safe()?, known.safe),
+        match_probability: optional(columns.match_probability)
+            .probabilities()?
+            .or(known.match_probability),
         candidates: match &data.candidates {
             Some(path) => Some(candidates::read(path, &linked, columns.id)?),
-            None => None,
+            None => known.candidates,
         },
+        groups,
+        stan_entries,
         notes,
         ..Dataset::new(design.names, design.x, response)
     };
     checks::check(&dataset, formula.intercept, &linked.files(), data)?;
     Ok(dataset)
+}
+
+/// Rows that either list marks.
+fn either(a: Option<Vec<bool>>, b: Option<Vec<bool>>) -> Option<Vec<bool>> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.into_iter().zip(b).map(|(a, b)| a || b).collect()),
+        (a, b) => a.or(b),
+    }
 }
 
 /// The text of the rows that are fitted, and what their columns stand for.
@@ -69,7 +92,7 @@ impl RowsToFit {
         let columns = Columns::find(&linked, &formula, data)?;
         linked.check_sides(
             (&data.response_label(), &columns.response),
-            &columns.predictors,
+            &columns.staying(),
         )?;
         linked.has_rows()?;
         leave_out_missing(&mut linked, &columns, data.missing, &mut notes)?;
@@ -85,7 +108,9 @@ impl RowsToFit {
 /// The columns that are used, by role.
 pub(super) struct Columns {
     pub(super) response: Vec<Column>,
-    predictors: Vec<Column>,
+    pub(super) predictors: Vec<Column>,
+    /// Those that are entries of the program's data block; like predictors they stay where they are.
+    stan: Vec<StanColumn>,
     id: Option<Column>,
     block: Option<Column>,
     safe: Option<Column>,
@@ -93,7 +118,11 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    fn find(linked: &Linked, formula: &Formula, data: &Data) -> Result<Columns, DataError> {
+    pub(super) fn find(
+        linked: &Linked,
+        formula: &Formula,
+        data: &Data,
+    ) -> Result<Columns, DataError> {
         let all = |names: Vec<&str>, key| -> Result<Vec<Column>, DataError> {
             names.iter().map(|name| linked.column(name, key)).collect()
         };
@@ -104,6 +133,7 @@ impl Columns {
         Ok(Columns {
             response: all(formula.response_columns(), data.response_key())?,
             predictors: all(formula.predictor_columns(), data.predictors_key())?,
+            stan: stan_columns::find(linked, data)?,
             id: optional(&data.id, "data.id")?,
             block: optional(&data.block, "data.block")?,
             safe: optional(&data.safe, "data.safe")?,
@@ -111,11 +141,24 @@ impl Columns {
         })
     }
 
+    /// All but those of the response.
+    pub(super) fn others(&self) -> Vec<Column> {
+        let optional = [self.id, self.block, self.safe, self.match_probability];
+        let staying = self.staying().into_iter();
+        staying.chain(optional.into_iter().flatten()).collect()
+    }
+
+    /// Those that stay where they are when a response moves.
+    pub(super) fn staying(&self) -> Vec<Column> {
+        let of_stan = self.stan.iter().filter_map(|stan| stan.column);
+        self.predictors.iter().copied().chain(of_stan).collect()
+    }
+
     /// Those that must have a value in every row; each once.
     fn needed(&self) -> Vec<Column> {
         let optional = [self.block, self.safe, self.match_probability];
         let mut columns: Vec<Column> = Vec::new();
-        for column in [&self.response[..], &self.predictors]
+        for column in [&self.response[..], &self.staying()]
             .concat()
             .into_iter()
             .chain(optional.into_iter().flatten())

@@ -1,6 +1,7 @@
 //! The user's rows as text, in which responses can be put beside other predictors.
 
 use super::DataError;
+use super::beside::is_form_of;
 use super::linked::{Column, Linked};
 use super::read::RowsToFit;
 use crate::config::Data;
@@ -10,6 +11,8 @@ pub struct Relinkable {
     linked: Linked,
     /// The columns that move with the response.
     moving: Vec<Column>,
+    /// Columns that stay, but look like another form of the response.
+    beside: Vec<String>,
 }
 
 impl Relinkable {
@@ -21,7 +24,9 @@ impl Relinkable {
             formula,
             ..
         } = RowsToFit::read(data)?;
-        let mut moving = columns.response;
+        let used = columns.others();
+        let responses = columns.response;
+        let mut moving = responses.clone();
         for name in also {
             let column = linked.column(name, "--also")?;
             if formula.predictor_columns().contains(&name.as_str()) {
@@ -31,12 +36,37 @@ impl Relinkable {
             }
             moving.push(column);
         }
+        let mut beside = Vec::new();
+        if linked.num_files() == 1 {
+            let known = [&moving[..], &used].concat();
+            let others = linked
+                .columns()
+                .into_iter()
+                .filter(|column| !known.contains(column));
+            let others = others.filter(|&column| {
+                let mut responses = responses.iter();
+                responses.any(|&response| is_form_of(&linked, response, column))
+            });
+            beside = others
+                .map(|column| linked.name(column).to_string())
+                .collect();
+        }
         if linked.num_files() > 1 {
             let side = moving[0].table;
             moving = linked.columns();
             moving.retain(|column| column.table == side);
         }
-        Ok(Relinkable { linked, moving })
+        Ok(Relinkable {
+            linked,
+            moving,
+            beside,
+        })
+    }
+
+    /// Columns that stay where they are, though in the order of the response they only rise, only fall, or stand in one
+    /// stretch for each of their words: probably another form of it.
+    pub fn beside_response(&self) -> &[String] {
+        &self.beside
     }
 
     /// Which data row of her file each row is, counted from 1.
@@ -71,30 +101,22 @@ impl Relinkable {
         String::from_utf8(bytes).expect("UTF-8 was read")
     }
 
-    /// Her columns, then `row` and `linked_to`. A name that both files have says which file it is of.
+    /// Her columns, then `row` and `linked_to`.
     fn header(&self) -> Vec<String> {
-        let columns = self.linked.columns();
-        let names = columns.iter().map(|&column| {
-            let name = self.linked.name(column);
-            let twins = columns
-                .iter()
-                .filter(|&&other| self.linked.name(other) == name);
-            let in_both = !name.is_empty() && twins.count() > 1;
-            let side = if in_both {
-                [".left", ".right"][column.table]
-            } else {
-                ""
-            };
-            format!("{name}{side}")
-        });
-        let mut header: Vec<String> = names.collect();
+        let mut header = self.linked.names_apart();
         for ours in ["row", "linked_to"] {
-            let mut name = ours.to_string();
-            while header.contains(&name) {
-                name.push('_');
-            }
-            header.push(name);
+            push_new(&mut header, ours);
         }
         header
     }
+}
+
+/// Adds a column whose name no other has, and gives that name.
+pub(super) fn push_new(header: &mut Vec<String>, name: &str) -> String {
+    let mut name = name.to_string();
+    while header.contains(&name) {
+        name.push('_');
+    }
+    header.push(name.clone());
+    name
 }

@@ -23,6 +23,9 @@ impl Table {
     /// `key` is the entry of the config that names the file.
     pub(crate) fn read(path: &Path, key: &'static str) -> Result<Table, DataError> {
         let file = path.display().to_string();
+        if path.extension().is_some_and(|ending| ending == "parquet") && path.exists() {
+            return Table::parse(file.clone(), parquet_as_csv(path, file)?);
+        }
         let mut bytes = std::fs::read(path).map_err(|source| match source.kind() {
             ErrorKind::NotFound => DataError::NotFound {
                 file: file.clone(),
@@ -239,6 +242,23 @@ fn no_csv(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
         Some((_, what, fix)) => Some((what, fix)),
         None => is_wide.then_some(("UTF-16 text, not UTF-8", EXPORT)),
     }
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_as_csv(path: &Path, file: String) -> Result<String, DataError> {
+    super::parquet::as_csv(path).map_err(|error| DataError::Parquet {
+        file,
+        problem: format!("cannot be read as Parquet ({error}); write it with snappy compression or none, or as CSV"),
+    })
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_as_csv(_: &Path, file: String) -> Result<String, DataError> {
+    Err(DataError::Parquet {
+        file,
+        problem: "is a Parquet file, which this build does not read; save it as CSV, or build with --features parquet"
+            .into(),
+    })
 }
 
 /// What to do about a column that is not there.

@@ -1,6 +1,6 @@
 //! What a column of the predictors holds: numbers, or the levels of a category.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::DataError;
 use super::cell::{self, Number};
@@ -55,6 +55,30 @@ pub(super) fn numbers(
 
 /// Numbers, or a category where they are not.
 pub(super) fn values(linked: &Linked, column: Column) -> Result<Values, DataError> {
+    values_with(linked, column, &few_levels)
+}
+
+/// As `values`, with as many levels as there are.
+pub(super) fn values_or_groups(linked: &Linked, column: Column) -> Result<Values, DataError> {
+    values_with(linked, column, &|linked, column, _| {
+        Ok(group_category(linked, column))
+    })
+}
+
+/// A column of levels, whatever they look like and however many there are.
+pub(super) fn group_category(linked: &Linked, column: Column) -> Category {
+    category(linked, column)
+}
+
+/// How a column of words becomes a category, with advice for a column that was none.
+type AsCategory<'a> =
+    dyn Fn(&Linked, Column, &dyn Fn() -> String) -> Result<Category, DataError> + 'a;
+
+fn values_with(
+    linked: &Linked,
+    column: Column,
+    as_category: &AsCategory,
+) -> Result<Values, DataError> {
     let num_rows = linked.num_rows();
     let mut numbers = Vec::with_capacity(num_rows);
     let mut first_text = None;
@@ -84,12 +108,12 @@ pub(super) fn values(linked: &Linked, column: Column) -> Result<Values, DataErro
             linked.line_words(column, row)
         )
     };
-    category(linked, column, &advice).map(Values::Category)
+    as_category(linked, column, &advice).map(Values::Category)
 }
 
 /// A column of levels, whatever they look like.
 pub(super) fn forced_category(linked: &Linked, column: Column) -> Result<Category, DataError> {
-    category(linked, column, &|| {
+    few_levels(linked, column, &|| {
         "merge some of them, or leave it out".into()
     })
 }
@@ -123,11 +147,26 @@ pub(super) fn known_category(
     })
 }
 
-fn category(
+/// A category that becomes columns of X.
+fn few_levels(
     linked: &Linked,
     column: Column,
     advice: &dyn Fn() -> String,
 ) -> Result<Category, DataError> {
+    let category = category(linked, column);
+    match category.levels.len() <= MOST_LEVELS {
+        true => Ok(category),
+        false => Err(DataError::TooManyLevels {
+            file: linked.file(column).into(),
+            column: linked.name(column).into(),
+            num_levels: category.levels.len(),
+            most: MOST_LEVELS,
+            advice: advice(),
+        }),
+    }
+}
+
+fn category(linked: &Linked, column: Column) -> Category {
     let cells: Vec<&str> = (0..linked.num_rows())
         .map(|row| linked.cell(column, row))
         .collect();
@@ -156,19 +195,7 @@ fn category(
         let number = |level: &String| level.parse::<f64>().expect("written from a number");
         levels.sort_by(|a, b| number(a).total_cmp(&number(b)));
     }
-    if levels.len() > MOST_LEVELS {
-        return Err(DataError::TooManyLevels {
-            file: linked.file(column).into(),
-            column: linked.name(column).into(),
-            num_levels: levels.len(),
-            most: MOST_LEVELS,
-            advice: advice(),
-        });
-    }
-    let position = |text: &String| levels.iter().position(|level| level == text);
-    let of_row = texts
-        .iter()
-        .map(|text| position(text).expect("every text became a level"))
-        .collect();
-    Ok(Category { levels, of_row })
+    let positions: HashMap<&String, usize> = levels.iter().zip(0..).collect();
+    let of_row = texts.iter().map(|text| positions[text]).collect();
+    Category { levels, of_row }
 }

@@ -142,7 +142,7 @@ impl Prepared {
 
     /// The program's coefficients under the user's names, or all it estimates where it has other parameters.
     fn coefficients(&self, rows: &[SummaryRow], method: Method) -> Vec<Coefficient> {
-        let names = coefficient_names(&self.data);
+        let names = coefficient_names(&self.data, self.model.output_names());
         let named = |row: &SummaryRow| {
             let known = names.iter().find(|(quantity, _)| *quantity == row.name);
             known.map(|(_, name)| name.clone())
@@ -184,9 +184,11 @@ impl Prepared {
 }
 
 /// `beta.1`, ... by predictor, or `beta.1.1`, ... by predictor and response, with the user's names.
-fn coefficient_names(data: &Dataset) -> Vec<(String, String)> {
+fn coefficient_names(data: &Dataset, outputs: &[String]) -> Vec<(String, String)> {
     let predictors = || (1..).zip(&data.predictor_names);
-    match &data.response_names {
+    // A list of responses may have one linear predictor, as a time and its event have.
+    let by_response = outputs.iter().any(|name| name == "beta.1.1");
+    match data.response_names.as_ref().filter(|_| by_response) {
         None => predictors()
             .map(|(d, name)| (format!("beta.{d}"), name.clone()))
             .collect(),

@@ -64,6 +64,16 @@ pub enum FitError {
         "{label} declares no `alpha` in its data block, so the temperature cannot be other than 1: add `real<lower=0, upper=1> alpha;` and multiply the likelihood by it"
     )]
     NoAlpha { label: String },
+    /// Terms by group in a formula, for a program that has none.
+    #[error(
+        "the formula has terms by group of `{column}`, which {label} does not have: choose \"stan\": \"hierarchical\" in the config's model, or declare J, L, group and Z in the program's data"
+    )]
+    NoGroups { label: String, column: String },
+    /// The program of terms by group, for a formula that has none.
+    #[error(
+        "{label} needs a term by group in data.formula, such as (1 | region) or (1 + x | region); add one, or choose \"stan\": \"linear\""
+    )]
+    GroupsMissing { label: String },
     /// A starting value of a parameter that the program does not have.
     #[error("sampler.init has a value for `{name}`, which is no parameter of {label}; {advice}")]
     UnknownInit {

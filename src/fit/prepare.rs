@@ -56,13 +56,25 @@ pub fn prepare(config: Config, compiler: &Compiler) -> Result<Prepared, FitError
 
 /// The data of a config. It needs no toolchain, so a mistake here is told before anything is fetched.
 pub fn read_data(config: &Config) -> Result<Dataset, FitError> {
-    let data = data::read(&config.data)?;
+    let mut data = data::read(&config.data)?;
     check_response(config, &data)?;
+    if config.permutation.prior != config::Prior::MatchProbability {
+        // Those of pairs, which then only picked the links and weigh the candidates.
+        data.match_probability = None;
+    }
     Ok(data)
 }
 
 /// Every response must be one that the model can have.
 fn check_response(config: &Config, data: &Dataset) -> Result<(), DataError> {
+    if config
+        .model
+        .stan
+        .shipped()
+        .is_some_and(|model| model.has_times)
+    {
+        check_times(config, data)?;
+    }
     let kind = config.model.response_kind();
     let Some(place) = data.response.iter().position(|&y| !kind.allows(y)) else {
         return Ok(());
@@ -81,6 +93,26 @@ fn check_response(config: &Config, data: &Dataset) -> Result<(), DataError> {
         },
         rule: kind.rule(),
     })
+}
+
+/// A time, and whether the event was seen then.
+fn check_times(config: &Config, data: &Dataset) -> Result<(), DataError> {
+    let names = data.response_names.as_deref().unwrap_or_default();
+    let ([event], [_, name]) = (data.further_responses.as_slice(), names) else {
+        return Err(DataError::NotTimes {
+            key: config.data.response_key(),
+            found: config.data.response_label(),
+        });
+    };
+    match event.iter().position(|value| ![0.0, 1.0].contains(value)) {
+        None => Ok(()),
+        Some(row) => Err(DataError::Event {
+            file: config.data.label(),
+            row: data.row_numbers[row],
+            column: name.clone(),
+            value: event[row],
+        }),
+    }
 }
 
 /// As `prepare`, with the data that `read_data` gave.
@@ -126,6 +158,10 @@ pub struct Program {
     takes_weights: bool,
     /// The names of its parameters, where the toolchain tells.
     parameters: Option<Vec<String>>,
+    /// The names of its data, where the toolchain tells.
+    inputs: Option<Vec<String>>,
+    /// Whether it is the shipped program that has terms by group.
+    is_hierarchical: bool,
     /// How many indices the latent response takes, where the toolchain tells.
     dimensions: Option<usize>,
     /// Whether it can predict: `N_new` and `X_new` stand in its data.
@@ -149,6 +185,13 @@ impl Program {
             parameters: info
                 .as_ref()
                 .map(|info| info.parameters.keys().cloned().collect()),
+            inputs: info
+                .as_ref()
+                .map(|info| info.inputs.keys().cloned().collect()),
+            is_hierarchical: model
+                .stan
+                .shipped()
+                .is_some_and(|model| model.name == "hierarchical"),
             dimensions: info
                 .as_ref()
                 .map(|info| info.parameters[&model.response].dimensions),
@@ -184,6 +227,24 @@ impl Program {
         })
     }
 
+    /// Terms by group need a program that has them, and the other way round.
+    fn check_groups(&self, data: &Dataset) -> Result<(), FitError> {
+        let has = |name: &str| {
+            self.inputs
+                .as_ref()
+                .is_none_or(|inputs| inputs.contains(&name.to_string()))
+        };
+        let label = self.label.clone();
+        match &data.groups {
+            Some(groups) if !(has("Z") && has("group")) => Err(FitError::NoGroups {
+                label,
+                column: groups.column.clone(),
+            }),
+            None if self.is_hierarchical => Err(FitError::GroupsMissing { label }),
+            _ => Ok(()),
+        }
+    }
+
     /// The links have quantities of their own in the summary.
     fn check_names(&self, model: &StanModel) -> Result<(), FitError> {
         let reserved = ["n_moved", "mismatch_rate", "n_outside", "outside_share"];
@@ -209,7 +270,9 @@ impl Program {
             let response = &config.model.response;
             StanModel::check_dimensions(dimensions, &self.label, response, shape)?;
         }
+        self.check_groups(&data)?;
         let mut entries = with_family_parameters(&config.model.data, config.model.family());
+        with_columns(&mut entries, &data)?;
         self.add_priors(&mut entries, &config, &data);
         if self.takes_new_rows {
             without_new_rows(&mut entries);
@@ -371,6 +434,19 @@ fn with_family_parameters(entries: &Map<String, Value>, family: Family) -> Map<S
         entries.entry(name).or_insert(json!(value));
     }
     entries
+}
+
+/// Columns of the file, in place of their names, and groups.
+fn with_columns(entries: &mut Map<String, Value>, data: &Dataset) -> Result<(), DataError> {
+    let groups = data.groups.as_ref().map(|groups| groups.stan_entries());
+    let ours = groups.into_iter().flatten();
+    let ours: Vec<(String, Value)> = ours.collect();
+    if let Some((key, _)) = ours.iter().find(|(key, _)| entries.contains_key(key)) {
+        return Err(DataError::ReservedEntry { key: key.clone() });
+    }
+    entries.extend(ours);
+    entries.extend(data.stan_entries.clone());
+    Ok(())
 }
 
 /// A fit has no rows to predict; `unshuffle predict` puts them into model.data.

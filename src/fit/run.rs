@@ -239,6 +239,22 @@ impl Run<'_> {
         let all = |allowed: fn(f64) -> bool| self.responses.iter().all(|&y| allowed(y));
         let several = self.responses.len() > self.data.num_rows();
         let is_own_program = self.config.model.family() == config::Family::Stan;
+        let num_rows = self.data.num_rows();
+        if self
+            .config
+            .model
+            .stan
+            .shipped()
+            .is_some_and(|model| model.has_times)
+        {
+            let (times, events) = self.responses.split_at(num_rows);
+            let times = Marginal::Positive.log_density(times, num_rows).into_iter();
+            let events = Marginal::ZeroOne.log_density(events, num_rows);
+            return times
+                .zip(events)
+                .map(|(time, event)| time + event)
+                .collect();
+        }
         let law = match self.config.model.response_kind() {
             _ if several => Marginal::Real,
             // A program of the user's own, of which only the responses tell.
@@ -250,7 +266,7 @@ impl Run<'_> {
             }
             kind => kind.marginal(),
         };
-        law.log_density(self.responses, self.data.num_rows())
+        law.log_density(self.responses, num_rows)
     }
 
     /// Joint moves of the links and theta, for programs whose theta can be integrated out and links that are sampled.

@@ -52,11 +52,11 @@ fn reported_name(column: &str) -> Option<&str> {
 pub fn fitted_values(rows: &[SummaryRow], data: &Dataset, kind: ResponseKind) -> Option<Vec<f64>> {
     let beta: Option<Vec<f64>> = (1..=data.x.ncols())
         .map(|k| {
-            let name = match data.response_names {
-                Some(_) => format!("beta.{k}.1"),
-                None => format!("beta.{k}"),
-            };
-            rows.iter().find(|row| row.name == name)?.mean
+            let named = |name: String| rows.iter().find(|row| row.name == name);
+            // A list of responses may have one linear predictor, as a time and its event have.
+            let first = data.response_names.as_ref();
+            let first = first.and_then(|_| named(format!("beta.{k}.1")));
+            first.or_else(|| named(format!("beta.{k}")))?.mean
         })
         .collect();
     let linear = data.x.dot(&ArrayView1::from(&beta?));

@@ -1,9 +1,10 @@
 //! Prior locations and scales in the units of the file, or the paper's.
 
+use ndarray::ArrayView1;
 use serde_json::{Map, Value, json};
 
 use crate::config::{Priors, ResponseKind};
-use crate::data::Dataset;
+use crate::data::{Dataset, Groups};
 use crate::numerics::Spread;
 
 /// Prior standard deviations in units of the spread that the data suggest, as in rstanarm.
@@ -16,6 +17,7 @@ pub const BETA_SCALE: &str = "beta_scale";
 pub const SIGMA_SCALE: &str = "sigma_scale";
 pub const SIGMA2_SCALE: &str = "sigma2_scale";
 pub const SIGMA_F2_SCALE: &str = "sigma_f2_scale";
+pub const TAU_SCALE: &str = "tau_scale";
 
 /// The priors of one response.
 struct OfResponse {
@@ -52,14 +54,34 @@ pub fn entries(priors: Priors, kind: ResponseKind, data: &Dataset) -> Map<String
         false => json!(of(&by_response[0])),
         true => json!(by_response.iter().map(of).collect::<Vec<_>>()),
     };
-    Map::from_iter([
+    let mut entries = Map::from_iter([
         (X_CENTRE.into(), json!(centre)),
         (BETA_LOCATION.into(), matrix(|r| &r.location)),
         (BETA_SCALE.into(), matrix(|r| &r.scale)),
         (SIGMA_SCALE.into(), vector(|r| r.sigma)),
         (SIGMA2_SCALE.into(), vector(|r| r.sigma2)),
         (SIGMA_F2_SCALE.into(), vector(|r| r.sigma2)),
-    ])
+    ]);
+    if let Some(groups) = &data.groups {
+        let scales = match priors {
+            Priors::Scaled => between_groups(kind, groups, &data.response),
+            Priors::Paper => vec![paper(kind, 1).scale[0]; groups.z.ncols()],
+        };
+        entries.insert(TAU_SCALE.into(), json!(scales));
+    }
+    entries
+}
+
+/// Scales of the standard deviations between groups: as those of coefficients of the same columns.
+fn between_groups(kind: ResponseKind, groups: &Groups, response: &[f64]) -> Vec<f64> {
+    let of_response = Spread::around_mean(response.iter().copied());
+    let size = linear_predictor(kind, response, of_response).size;
+    let columns = groups.z.columns().into_iter().enumerate();
+    let scale = |(k, column): (usize, ArrayView1<f64>)| match groups.has_intercept() && k == 0 {
+        true => positive(WIDTH * size),
+        false => positive(WIDTH * size / Spread::around_zero(column.iter().copied()).size),
+    };
+    columns.map(scale).collect()
 }
 
 /// The means of the predictors; zero for the intercept, and everywhere without one.

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::numbers::{
-    BETA_LOCATION, BETA_SCALE, SIGMA_F2_SCALE, SIGMA_SCALE, SIGMA2_SCALE, X_CENTRE,
+    BETA_LOCATION, BETA_SCALE, SIGMA_F2_SCALE, SIGMA_SCALE, SIGMA2_SCALE, TAU_SCALE, X_CENTRE,
 };
 use crate::config::{self, ModelSource, Priors};
-use crate::data::Dataset;
+use crate::data::{Dataset, Groups};
 use crate::model::LogSpread;
 
 /// The priors of a fit, as saved in data.json.
@@ -131,6 +131,18 @@ const FIXED: &[(&str, &str, &str, Law)] = &[
         GAMMA,
     ),
     (
+        "weibull_survival",
+        "shape",
+        "shape (above 1 the hazard grows with time)",
+        Law::HalfNormal { scale: 2.5 },
+    ),
+    (
+        "log_normal_survival",
+        "sigma",
+        "error scale of the log times",
+        Law::HalfNormal { scale: 2.5 },
+    ),
+    (
         "log_normal",
         "sigma",
         "error scale of the logs",
@@ -150,7 +162,8 @@ impl PriorsUsed {
             return PriorsUsed::of_own_program(model, program, entries);
         };
         let centre = numbers(entries.get(X_CENTRE));
-        let mut lines = coefficients(entries, data, &centre);
+        let by_response = program.contains("matrix[D, K] beta;");
+        let mut lines = coefficients(entries, data, &centre, by_response);
         for (parameter, entry, label) in SCALES {
             if program.contains(entry) {
                 lines.extend(scales(parameter, label, entries.get(entry), data));
@@ -164,6 +177,9 @@ impl PriorsUsed {
         }));
         if name == "robust" {
             lines.extend(spreads(data));
+        }
+        if let Some(groups) = &data.groups {
+            lines.extend(between_groups(groups, entries.get(TAU_SCALE)));
         }
         PriorsUsed {
             numbers: model.priors,
@@ -193,6 +209,7 @@ impl PriorsUsed {
             SIGMA_SCALE,
             SIGMA2_SCALE,
             SIGMA_F2_SCALE,
+            TAU_SCALE,
         ];
         let filled = of_priors.into_iter().filter(|entry| {
             let is_own = model.data.contains_key(*entry);
@@ -264,14 +281,20 @@ fn numbers(value: Option<&Value>) -> Vec<f64> {
     }
 }
 
-fn coefficients(entries: &Map<String, Value>, data: &Dataset, centre: &[f64]) -> Vec<PriorLine> {
+/// `by_response` says that each of several responses has coefficients of its own, and not only the first.
+fn coefficients(
+    entries: &Map<String, Value>,
+    data: &Dataset,
+    centre: &[f64],
+    by_response: bool,
+) -> Vec<PriorLine> {
     let location = numbers(entries.get(BETA_LOCATION));
     let scale = numbers(entries.get(BETA_SCALE));
     let responses = data.response_names.as_deref();
     let num_responses = responses.map_or(1, <[String]>::len);
     let is_centred = centre.iter().any(|centre| *centre != 0.0);
     let mut lines = Vec::new();
-    for k in 0..num_responses {
+    for k in 0..if by_response { num_responses } else { 1 } {
         for (d, name) in data.predictor_names.iter().enumerate() {
             let place = d * num_responses + k;
             let (Some(&location), Some(&scale)) = (location.get(place), scale.get(place)) else {
@@ -282,7 +305,7 @@ fn coefficients(entries: &Map<String, Value>, data: &Dataset, centre: &[f64]) ->
                 (true, false) => "intercept".to_string(),
                 (false, _) => format!("slope of {name}"),
             };
-            let (quantity, label) = match responses {
+            let (quantity, label) = match responses.filter(|_| by_response) {
                 None => (format!("beta.{}", d + 1), of),
                 Some(responses) => (
                     format!("beta.{}.{}", d + 1, k + 1),
@@ -337,6 +360,20 @@ fn scales(parameter: &str, label: &str, entry: Option<&Value>, data: &Dataset) -
             }
         })
         .collect()
+}
+
+/// Of the standard deviations between groups.
+fn between_groups(groups: &Groups, entry: Option<&Value>) -> Vec<PriorLine> {
+    let scales = numbers(entry).into_iter().zip(&groups.names).enumerate();
+    let line = |(k, (scale, name)): (usize, (f64, &String))| PriorLine {
+        quantity: format!("tau.{}", k + 1),
+        label: format!(
+            "standard deviation of {name} between groups of {}",
+            groups.column
+        ),
+        law: Law::HalfNormal { scale },
+    };
+    scales.map(line).collect()
 }
 
 #[cfg(test)]

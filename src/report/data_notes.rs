@@ -53,6 +53,8 @@ mod tests {
             num_dropped: 12,
             missing: vec![("income".into(), 11), ("age".into(), 1)],
             num_unlinked: 3,
+            linkage: None,
+            codes: Vec::new(),
         };
         assert_eq!(
             sentences(&notes),

@@ -15,6 +15,6 @@ pub use file_error::FileError;
 pub(crate) use file_error::text_if_there;
 pub use names::list;
 pub(crate) use names::{nearest, quoted_list};
-pub(crate) use numbers::number_on_scale;
+pub(crate) use numbers::{number_on_scale, percent};
 pub(crate) use printable::printable;
 pub(crate) use table::aligned;

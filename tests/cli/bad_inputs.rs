@@ -279,7 +279,7 @@ const ROWS: &[Row] = &[
     (Args, "compile none.stan", "cannot read the Stan file none.stan: No such file or directory", 2),
     (Args, "compile linaer", "cannot read the Stan file linaer: No such file or directory", 2),
     (Args, "adopt none.stan", "the following required arguments were not provided:", 2),
-    (Args, "init out2 --model cubic", "there is no shipped model `cubic`: choose one of linear, quantile, student_t, robust, multivariate, mean_shift, poisson, logistic, negative_binomial, gamma, log_normal", 2),
+    (Args, "init out2 --model cubic", "there is no shipped model `cubic`: choose one of linear, quantile, student_t, robust, multivariate, mean_shift, poisson, logistic, negative_binomial, gamma, log_normal, hierarchical, weibull_survival, log_normal_survival", 2),
     (Args, "check none.json", "cannot read `none.json`", 2),
     (Args, "check .", "cannot read `.`", 2),
     (Args, "study none.json", "cannot read `none.json`", 2),

@@ -144,3 +144,34 @@ fn parquet_files_say_what_the_csv_files_say() {
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert!(output.status.success() && text.contains("agreed"), "{text}");
 }
+
+/// A band of the response stays with the predictors unless `--also` names it; another column is left alone.
+#[test]
+fn another_form_of_the_response_is_warned_of() {
+    let project = Project::new(&[(
+        "permutation.update",
+        serde_json::json!({"name": "active_set"}),
+    )]);
+    let rows = crate::common::rows().into_iter().enumerate();
+    let lines = rows.map(|(k, (x, y))| {
+        let band = if y < 1.0 { "low" } else { "high" };
+        format!("{x},{y},{band},{}\n", k * 7 % 5)
+    });
+    project.write(
+        "data.csv",
+        &format!("x,y,band,other\n{}", lines.collect::<String>()),
+    );
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let (_, said) = project.run(&["export", "out", "--sets", "2"], 0);
+    assert!(
+        said.contains("warning: `band` goes with the response in every row")
+            && said.contains("--also band --force"),
+        "{said}"
+    );
+    assert!(!said.contains("`other`"), "{said}");
+    let (_, said) = project.run(
+        &["export", "out", "--sets", "2", "--also", "band", "--force"],
+        0,
+    );
+    assert!(!said.contains("warning"), "{said}");
+}

@@ -22,12 +22,15 @@ fn new_rows_are_predicted() {
     project.run(&["fit", "config.json", "--quiet"], 0);
     project.write("new.csv", NEW);
     let (shown, _) = project.run(&["predict", "out", "new.csv"], 0);
-    assert!(shown.starts_with("row,mean,sd,5%,50%,95%\n1,"), "{shown}");
+    assert!(
+        shown.starts_with("row,mean,sd,5%,50%,95%,mean_5%,mean_95%\n1,"),
+        "{shown}"
+    );
     project.run(&["predict", "out", "new.csv", "--output", "p.csv"], 0);
     assert_eq!(fs::read_to_string(project.path("p.csv")).unwrap(), shown);
     let (long, _) = project.run(&["predict", "out", "new.csv", "--all", "--draws", "7"], 0);
     assert_eq!(long.lines().count(), 1 + 3 * 7);
-    assert!(long.starts_with("row,chain,draw,y\n1,1,1,"), "{long}");
+    assert!(long.starts_with("row,chain,draw,y,mean\n1,1,1,"), "{long}");
 
     let (_, said) = project.run(&["predict", "out", "new.csv", "--draws", "401"], 2);
     assert!(
@@ -72,8 +75,8 @@ fn a_program_that_draws_new_responses_is_asked() {
     let by_program = prediction
         .from_program(&compiler(), 1)
         .unwrap()
-        .summary_csv();
-    let by_family = prediction.from_family(1).unwrap().summary_csv();
+        .summary_csv(0.9);
+    let by_family = prediction.from_family(1).unwrap().summary_csv(0.9);
     assert_ne!(by_program, by_family);
     for (ours, theirs) in numbers(&by_family).iter().zip(numbers(&by_program)) {
         let error = 5.0 * ours[2] * (2.0 / 4000f64).sqrt();

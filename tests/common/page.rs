@@ -20,8 +20,9 @@ fn blocks(page: &str) -> Vec<(String, String)> {
 
 /// Tries everything on a page of docs/; returns the number of commands.
 ///
-/// A block named `csv FILE`, `json FILE` or `stan FILE` is written; `stan made FILE` must be there already and be the
-/// same. A block named `console` is one command and lines that it says, in which `...` stands for anything.
+/// A block named `csv FILE`, `json FILE`, `stan FILE` or `python FILE` is written; `stan made FILE` must be there already and
+/// be the same. A block named `console` is one command and lines that it says, in which `...` stands for anything. `python` is
+/// the one that has splink.
 pub fn try_page(name: &str) -> usize {
     let page = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("docs")
@@ -31,7 +32,7 @@ pub fn try_page(name: &str) -> usize {
     let mut num_run = 0;
     for (words, text) in blocks(&page) {
         match words.split(' ').collect::<Vec<_>>()[..] {
-            ["csv" | "json" | "stan", name] => {
+            ["csv" | "json" | "stan" | "python", name] => {
                 project.write(name, &text);
             }
             ["stan", "made", name] => {
@@ -53,15 +54,48 @@ pub fn try_page(name: &str) -> usize {
 
 fn run_as_shown(project: &Project, text: &str) {
     let (command, shown) = text.split_once('\n').unwrap();
-    let args: Vec<&str> = command.split(' ').skip(2).collect();
+    let words = words(command);
+    let args: Vec<&str> = words.iter().skip(2).map(String::as_str).collect();
+    let mut process = match words[1].as_str() {
+        "python" => with_splink(project, &args),
+        _ => project.unshuffle(&args),
+    };
     let code = if shown.starts_with("error: ") { 2 } else { 0 };
-    let (stdout, stderr) = ended_with(&mut project.unshuffle(&args), code);
+    let (stdout, stderr) = ended_with(&mut process, code);
     let folder = project.path("").display().to_string();
     let said = format!("{stdout}{stderr}").replace(&folder, "");
     for line in shown.lines() {
         let same = said.lines().any(|found| is_like(found, line));
         assert!(same, "{command} does not say\n{line}\nbut\n{said}");
     }
+}
+
+/// The words of a command; what stands in double quotes is one word, without them, unless it is inside of a word.
+fn words(command: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut quoted = false;
+    for part in command.split(' ') {
+        let starts = !quoted && part.starts_with('"');
+        match (quoted, words.last_mut()) {
+            (true, Some(last)) => *last += &format!(" {}", part.trim_end_matches('"')),
+            _ if starts => words.push(part.trim_matches('"').to_string()),
+            _ => words.push(part.to_string()),
+        }
+        if starts || quoted {
+            quoted = !(part.ends_with('"') && part.len() > 1);
+        }
+    }
+    words
+}
+
+fn with_splink(project: &Project, args: &[&str]) -> assert_cmd::Command {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let python = root.join("target/splink_python/bin/python");
+    let missing = format!("{} is missing: `make test` makes it", python.display());
+    assert!(python.exists(), "{missing}");
+    let mut command = assert_cmd::Command::new(python);
+    command.args(args).current_dir(project.path(""));
+    command
 }
 
 /// Equal, but for what stands in the place of `...`.

@@ -34,14 +34,14 @@ fn program(name: &str) -> String {
 }
 
 fn parsed(folder: &Path, y: &[f64], settings: &Value) -> Config {
-    // z is a second response, for the programs that take several.
-    let rows = X
-        .iter()
-        .zip(y)
-        .map(|(x, y)| format!("{x},{y},{}\n", (3.0 * x).sin()));
+    // z is a second response, for the programs that take several; `event` goes with a time.
+    let rows = X.iter().zip(y).map(|(x, y)| {
+        let (group, event) = (x.abs() > 1.0, u8::from(*x > 0.0));
+        format!("{x},{y},{},{group},{event}\n", (3.0 * x).sin())
+    });
     fs::write(
         folder.join("data.csv"),
-        format!("x,y,z\n{}", rows.collect::<String>()),
+        format!("x,y,z,group,event\n{}", rows.collect::<String>()),
     )
     .unwrap();
     let mut config = json!({
@@ -198,13 +198,22 @@ fn every_shipped_program_weighs_its_rows() {
     for name in shipped_names().into_iter().filter(|n| *n != "mean_shift") {
         let folder = tempfile::tempdir().unwrap();
         let y = match name {
-            "gamma" | "log_normal" => ANY.map(|y| y + 0.5),
+            "gamma" | "log_normal" | "weibull_survival" | "log_normal_survival" => {
+                ANY.map(|y| y + 0.5)
+            }
             _ => ANY,
         };
         let mut settings = json!({"model": {"stan": name}});
         if name == "multivariate" {
             settings["data"] =
                 json!({"file": "data.csv", "response": ["y", "z"], "predictors": ["x"]});
+        }
+        if name.ends_with("_survival") {
+            settings["data"] =
+                json!({"file": "data.csv", "response": ["y", "event"], "predictors": ["x"]});
+        }
+        if name == "hierarchical" {
+            settings["data"] = json!({"file": "data.csv", "formula": "y ~ x + (1 | group)"});
         }
         // Compares each row's weighted likelihood with the family's own density.
         let weighted = prepared(folder.path(), &y, &settings);

@@ -7,7 +7,9 @@ mod common;
 #[path = "../posterior/study.rs"]
 mod study;
 
+mod brms;
 mod feedback;
+mod group_and_time_densities;
 mod models;
 mod pairs;
 mod row_mixture;

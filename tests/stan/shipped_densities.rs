@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use unshuffle::internals::model::stan::{Compiler, SilentBuild, shipped_model};
 use unshuffle::internals::numerics::log_gamma;
 
-const N: usize = 6;
-const ALPHA: f64 = 0.7;
-const BETA: [f64; 2] = [0.4, -1.3];
-const Y: [f64; N] = [0.3, -2.0, 1.1, 4.5, -0.25, 0.0];
-const X2: [f64; N] = [0.5, 1.5, -0.7, 2.2, -1.0, 0.1];
+pub(super) const N: usize = 6;
+pub(super) const ALPHA: f64 = 0.7;
+pub(super) const BETA: [f64; 2] = [0.4, -1.3];
+pub(super) const Y: [f64; N] = [0.3, -2.0, 1.1, 4.5, -0.25, 0.0];
+pub(super) const X2: [f64; N] = [0.5, 1.5, -0.7, 2.2, -1.0, 0.1];
 const COUNTS: [f64; N] = [0.0, 3.0, 1.0, 7.0, 2.0, 0.0];
 const LOG_2PI: f64 = 1.837_877_066_409_345_3;
 
-fn library(name: &str) -> StanLibrary {
+pub(super) fn library(name: &str) -> StanLibrary {
     let compiler = Compiler::find(None, &SilentBuild, 2).unwrap();
     let source = shipped_model(name).unwrap().source();
     open_library(compiler.compile(&source).unwrap().library).unwrap()
@@ -23,17 +23,17 @@ fn library(name: &str) -> StanLibrary {
 
 /// The numbers of the priors, for one response.
 #[derive(Clone, Copy)]
-struct Priors {
+pub(super) struct Priors {
     /// The intercept's prior is at this value of the predictor.
     centre: f64,
-    location: [f64; 2],
-    scale: [f64; 2],
+    pub(super) location: [f64; 2],
+    pub(super) scale: [f64; 2],
     /// Of sigma and of sigma2, and of sigma_f2.
     error: [f64; 2],
 }
 
 /// Normal(0, 1000) for the errors' models, as in the paper; `width` for the others.
-fn paper(width: f64) -> Priors {
+pub(super) fn paper(width: f64) -> Priors {
     Priors {
         centre: 0.0,
         location: [0.0; 2],
@@ -43,7 +43,7 @@ fn paper(width: f64) -> Priors {
 }
 
 /// Every number differs from every other, so that none can take another's place.
-const SCALED: Priors = Priors {
+pub(super) const SCALED: Priors = Priors {
     centre: 0.45,
     location: [0.6, -0.2],
     scale: [3.1, 1.7],
@@ -52,7 +52,7 @@ const SCALED: Priors = Priors {
 
 impl Priors {
     /// The log density of an intercept and a slope.
-    fn of_coefficients(self, beta: [f64; 2]) -> f64 {
+    pub(super) fn of_coefficients(self, beta: [f64; 2]) -> f64 {
         let centred = [beta[0] + self.centre * beta[1], beta[1]];
         let terms = (0..2).map(|k| {
             let u = centred[k] - self.location[k];
@@ -62,7 +62,7 @@ impl Priors {
     }
 
     /// The log density of error scales, which are above zero: without the factor 2 that Stan leaves out.
-    fn of_errors(self, scales: &[f64]) -> f64 {
+    pub(super) fn of_errors(self, scales: &[f64]) -> f64 {
         let pairs = scales.iter().zip(self.error);
         pairs
             .map(|(value, scale)| normal(*value, scale * scale))
@@ -71,7 +71,7 @@ impl Priors {
 }
 
 /// Six rows, two columns, and the program's own entry of the data block.
-fn data(own: Option<(&str, f64)>, priors: Priors) -> CString {
+pub(super) fn data(own: Option<(&str, f64)>, priors: Priors) -> CString {
     let x: Vec<[f64; 2]> = X2.iter().map(|&x2| [1.0, x2]).collect();
     let mut data = json!({
         "N": N, "D": 2, "X": x, "alpha": ALPHA, "weighted": 0,
@@ -84,15 +84,15 @@ fn data(own: Option<(&str, f64)>, priors: Priors) -> CString {
     CString::new(data.to_string()).unwrap()
 }
 
-fn fitted() -> impl Iterator<Item = f64> {
+pub(super) fn fitted() -> impl Iterator<Item = f64> {
     X2.iter().map(|x2| BETA[0] + BETA[1] * x2)
 }
 
-fn residuals() -> Vec<f64> {
+pub(super) fn residuals() -> Vec<f64> {
     Y.iter().zip(fitted()).map(|(y, mu)| y - mu).collect()
 }
 
-fn normal(u: f64, variance: f64) -> f64 {
+pub(super) fn normal(u: f64, variance: f64) -> f64 {
     -0.5 * (LOG_2PI + variance.ln() + u * u / variance)
 }
 

@@ -86,7 +86,8 @@ impl Model {
         let program = Program::compile(&config.model, &compiler()).unwrap();
         let data = first_rows(read_data(&config).unwrap(), num_rows);
         Model {
-            log_link: ["gamma", "log_normal", "poisson", "negative_binomial"].contains(&name),
+            log_link: name.ends_with("_survival")
+                || ["gamma", "log_normal", "poisson", "negative_binomial"].contains(&name),
             config,
             program,
             data,
@@ -130,6 +131,8 @@ impl Model {
         let means = data.x.mean_axis(Axis(0)).unwrap();
         let mut quantities = Vec::new();
         let num_responses = 1 + data.further_responses.len();
+        // A time and its event have one linear predictor.
+        let num_responses = if has("beta.1") { 1 } else { num_responses };
         for k in 1..=num_responses {
             let suffix = match has("beta.1") {
                 true => String::new(),
@@ -146,7 +149,7 @@ impl Model {
                 (terms.sum::<f64>() - shift) / scale
             });
             quantities.push((format!("at the means{suffix}"), at_means));
-            for (name, power) in [("sigma2", 2), ("sigma_f2", 2), ("sigma", 1)] {
+            for (name, power) in [("sigma2", 2), ("sigma_f2", 2), ("sigma", 1), ("tau.1", 1)] {
                 let name = format!("{name}{suffix}");
                 if has(&name) {
                     let found = draws(&|value| value(&name) / scale.powi(power));
@@ -208,6 +211,10 @@ fn first_rows(mut data: Dataset, num_rows: usize) -> Dataset {
         .iter_mut()
         .for_each(|response| response.truncate(num_rows));
     data.row_numbers.truncate(num_rows);
+    if let Some(groups) = &mut data.groups {
+        groups.of_row.truncate(num_rows);
+        groups.z = groups.z.slice(s![..num_rows, ..]).to_owned();
+    }
     if let Some(ids) = &mut data.row_ids {
         ids.truncate(num_rows);
     }
@@ -218,12 +225,20 @@ fn in_units(data: &Dataset, units: Units) -> Dataset {
     let change = |(shift, scale): (f64, f64)| move |value: f64| shift + scale * value;
     let mut data = data.clone();
     let responses = std::iter::once(&mut data.response).chain(&mut data.further_responses);
-    for response in responses {
+    // Whether an event was seen has no unit.
+    let has_unit = |response: &&mut Vec<f64>| response.iter().any(|y| ![0.0, 1.0].contains(y));
+    for response in responses.filter(has_unit) {
         response.iter_mut().for_each(|y| *y = change(units.y)(*y));
     }
     // The first column is the intercept.
     for mut column in data.x.columns_mut().into_iter().skip(1) {
         column.mapv_inplace(change(units.x));
+    }
+    // Beside the intercept these are measured from their means.
+    if let Some(groups) = &mut data.groups {
+        for mut column in groups.z.columns_mut().into_iter().skip(1) {
+            column.mapv_inplace(|value| units.x.1 * value);
+        }
     }
     data
 }
@@ -277,6 +292,11 @@ fn multivariate() {
 }
 
 #[test]
+fn hierarchical() {
+    Model::new("hierarchical", 120, json!({})).is_the_same_in(&ALL);
+}
+
+#[test]
 fn poisson() {
     Model::new("poisson", 150, json!({})).is_the_same_in(&[SMALL_X, FAR_X]);
 }
@@ -301,6 +321,16 @@ fn gamma() {
 #[test]
 fn log_normal() {
     Model::new("log_normal", 80, json!({})).is_the_same_in(&[LARGE_Y, SMALL_X, FAR_X]);
+}
+
+#[test]
+fn weibull_survival() {
+    Model::new("weibull_survival", 80, json!({})).is_the_same_in(&[LARGE_Y, SMALL_X, FAR_X]);
+}
+
+#[test]
+fn log_normal_survival() {
+    Model::new("log_normal_survival", 80, json!({})).is_the_same_in(&[LARGE_Y, SMALL_X, FAR_X]);
 }
 
 /// Fixed numbers have units: the test must see them, and the diagnostics must say so.

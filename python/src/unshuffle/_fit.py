@@ -144,11 +144,12 @@ class Fit:
         *,
         also: Sequence[str] = (),
         seed: int = 1,
+        level: float = 0.95,
     ) -> Frame:
         """Runs an analysis on `m` completed data sets and pools its estimates by Rubin's rules (`unshuffle pool`).
 
         The analysis returns a result of statsmodels (anything with `params`, `bse` and perhaps `df_resid`), or a dict of
-        `{name: (estimate, standard error)}`.
+        `{name: (estimate, standard error)}`. Intervals have the probability `level`.
 
         >>> import unshuffle
         >>> simulated = unshuffle.simulate(n=100, predictors=1, mislinked=0.2, sigma=0.3, seed=2)
@@ -167,17 +168,20 @@ class Fit:
         with tempfile.TemporaryDirectory() as folder:
             collected, pooled = Path(folder) / "estimates.csv", Path(folder) / "pooled.csv"
             collected.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            run(["pool", str(collected), "--output", str(pooled)])
+            run(["pool", str(collected), "--output", str(pooled), "--level", str(level)])
             return read_csv(pooled, self._library, texts=("name",))
 
-    def predict(self, new: Frame, *, draws: int | None = None, all: bool = False, seed: int = 1) -> Frame:
-        """The posterior predictive mean, sd and quantiles of each new row; with `all` every draw of it."""
+    def predict(
+        self, new: Frame, *, draws: int | None = None, all: bool = False, seed: int = 1, level: float = 0.9
+    ) -> Frame:
+        """The posterior predictive mean, sd and quantiles of each new row, and the interval of its expected response; with `all`
+        every draw of it. Intervals have the probability `level`."""
         with tempfile.TemporaryDirectory() as folder:
             rows, predicted = Path(folder) / "new.csv", Path(folder) / "predicted.csv"
             rows.write_bytes(to_csv(new))
             words = ["predict", str(self.folder), str(rows), "--output", str(predicted), "--seed", str(seed)]
             words += ["--draws", str(draws)] if draws is not None else []
-            run([*words, *(["--all"] if all else [])])
+            run([*words, *(["--all"] if all else ["--level", str(level)])])
             return read_csv(predicted, library_of(new), texts=("id",))
 
     def report(self, show: bool = False) -> Path:

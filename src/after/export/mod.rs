@@ -1,7 +1,6 @@
 //! Relinked data from a finished fit: the user's file with each response beside the predictors it belongs to.
 
 mod arviz;
-mod assignment;
 mod links;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -19,14 +18,13 @@ use thiserror::Error;
 use crate::config::Update;
 use crate::data::{DataError, Relinkable};
 use crate::fit::FitError;
-use crate::numerics::rng;
+use crate::numerics::{best_assignment, rng};
 use crate::posterior::draws::DrawsError;
 use crate::posterior::links::{LinksSummary, RowNumbers};
 use crate::posterior::{ExportFolder, Posterior, PosteriorError};
 use crate::sampler::links::Permutation;
 use crate::text::FileError;
 pub use arviz::write_arviz;
-use assignment::best_assignment;
 pub(crate) use links::ChainLinks;
 
 /// Chains count from 1, and the last two streams are taken by checks of a fit.
@@ -126,6 +124,11 @@ impl Export {
         &self.fit
     }
 
+    /// Columns of the file that look like another form of the response, but stay where they are.
+    pub fn beside_response(&self) -> &[String] {
+        self.relinkable.beside_response()
+    }
+
     pub fn num_rows(&self) -> usize {
         self.rows.num_rows()
     }
@@ -186,11 +189,14 @@ impl Export {
         best.expect("a saved chain has draws").0
     }
 
+    /// The links whose expected number of right ones is largest, among links that some draw has: another would add nothing,
+    /// and it might leave a block, move a safe row or be no candidate.
     fn best(&self) -> Permutation {
         let rows: Vec<Vec<(usize, f64)>> = (0..self.num_rows())
             .map(|row| self.summary.row(row).partners)
             .collect();
-        Permutation::from_vec(best_assignment(&rows)).expect("an assignment is one to one")
+        let best = best_assignment(&rows, self.num_rows());
+        Permutation::from_vec(best).expect("an assignment is one to one")
     }
 
     fn judged(&self, file: Option<String>, pi: &Permutation) -> Linking {

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Estimates, PoolError, Pooled};
 use crate::data::Table;
 use crate::posterior::draws::format_float;
+use crate::text::percent;
 
 const KEY: &str = "needed by unshuffle pool";
 
@@ -120,14 +121,20 @@ fn check(estimates: &[Estimates], file: String) -> Result<(), PoolError> {
     Ok(())
 }
 
-pub fn pooled_csv(pooled: &[Pooled]) -> String {
+/// The pooled estimates with intervals of the probability `level`.
+pub fn pooled_csv(pooled: &[Pooled], level: f64) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |fields: Vec<String>| {
         writer
             .write_record(fields)
             .expect("memory can be written to");
     };
-    let header = "name,estimate,standard_error,df,2.5%,97.5%,fraction_missing,relative_increase,within,between,sets";
+    let tail = 0.5 * (1.0 - level);
+    let header = format!(
+        "name,estimate,standard_error,df,{},{},fraction_missing,relative_increase,within,between,sets",
+        percent(tail),
+        percent(1.0 - tail)
+    );
     write(header.split(',').map(String::from).collect());
     for p in pooled {
         let [low, high] = p.interval;
@@ -176,7 +183,12 @@ mod tests {
         );
         let variances = read("set,name,estimate,variance\n1,b,1,4\n2,b,3,0.25\n").unwrap();
         assert_eq!(variances[0].sets, found[0].sets);
-        let csv = pooled_csv(&[found[1].pool()]);
+        let csv = pooled_csv(&[found[1].pool(0.9)], 0.9);
+        let header = csv.lines().next().unwrap();
+        assert!(
+            header.starts_with("name,estimate,standard_error,df,5%,95%,"),
+            "{csv}"
+        );
         assert!(
             csv.lines().nth(1).unwrap().starts_with("\"a, c\",5.5,"),
             "{csv}"

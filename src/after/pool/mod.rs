@@ -68,7 +68,7 @@ pub struct Pooled {
     pub standard_error: f64,
     /// Infinite where the sets agree exactly and the sample is large.
     pub df: f64,
-    /// 95 %.
+    /// Of the level that was asked for.
     pub interval: [f64; 2],
     /// Rubin's, from the degrees of freedom of a large sample.
     pub fraction_missing: f64,
@@ -79,7 +79,8 @@ pub struct Pooled {
 }
 
 impl Estimates {
-    pub fn pool(&self) -> Pooled {
+    /// `level` is the probability of the interval.
+    pub fn pool(&self, level: f64) -> Pooled {
         let m = self.sets.len() as f64;
         let estimate = self.sets.iter().map(|(estimate, _)| estimate).sum::<f64>() / m;
         let within = self.sets.iter().map(|(_, variance)| variance).sum::<f64>() / m;
@@ -100,7 +101,7 @@ impl Estimates {
         let relative_increase = added / within;
         let standard_error = total.sqrt();
         let half = if total > 0.0 {
-            student_t_quantile(0.975, df) * standard_error
+            student_t_quantile(0.5 * (1.0 + level), df) * standard_error
         } else {
             0.0
         };
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn a_published_example() {
         for (values, expected) in FITNESS.iter().zip(EXPECTED) {
-            let p = estimates(values, Some(30.0)).pool();
+            let p = estimates(values, Some(30.0)).pool(0.95);
             let found = [
                 p.estimate,
                 p.between,
@@ -225,24 +226,26 @@ mod tests {
 
     #[test]
     fn without_complete_degrees_of_freedom_the_sample_is_large() {
-        let p = estimates(&FITNESS[0], None).pool();
+        let p = estimates(&FITNESS[0], None).pool(0.95);
         assert!((p.df - 4.0 * (1.0 + 1.0 / p.relative_increase).powi(2)).abs() < 1e-8);
         assert!(p.df > 1500.0);
         // Many degrees of freedom for the complete data come to the same.
-        let many = estimates(&FITNESS[0], Some(1e12)).pool();
+        let many = estimates(&FITNESS[0], Some(1e12)).pool(0.95);
         assert!((many.df / p.df - 1.0).abs() < 1e-6);
     }
 
     #[test]
     fn sets_that_agree_pool_to_themselves() {
-        let p = estimates(&[(2.0, 0.5), (2.0, 0.5)], None).pool();
+        let p = estimates(&[(2.0, 0.5), (2.0, 0.5)], None).pool(0.95);
         assert_eq!((p.estimate, p.standard_error), (2.0, 0.5));
         assert_eq!((p.relative_increase, p.fraction_missing), (0.0, 0.0));
         assert!(p.df.is_infinite());
         assert!((p.interval[1] - 2.0 - 0.5 * 1.959_963_984_540_054).abs() < 1e-12);
-        let p = estimates(&[(2.0, 0.5), (2.0, 0.5)], Some(10.0)).pool();
+        let wider = estimates(&[(2.0, 0.5), (2.0, 0.5)], None).pool(0.99);
+        assert!((wider.interval[1] - 2.0 - 0.5 * 2.575_829_303_548_901).abs() < 1e-12);
+        let p = estimates(&[(2.0, 0.5), (2.0, 0.5)], Some(10.0)).pool(0.95);
         assert!((p.df - 110.0 / 13.0).abs() < 1e-12);
-        let p = estimates(&[(2.0, 0.0), (2.0, 0.0)], Some(10.0)).pool();
+        let p = estimates(&[(2.0, 0.0), (2.0, 0.0)], Some(10.0)).pool(0.95);
         assert_eq!(p.interval, [2.0, 2.0]);
     }
 }

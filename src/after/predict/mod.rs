@@ -1,6 +1,7 @@
 //! Posterior predictive draws of the responses of new rows, from a finished fit.
 
 mod generated;
+mod multivariate;
 mod table;
 
 #[cfg(test)]
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::config::ModelSource;
+use crate::config::{Family, ModelSource};
 use crate::data::{DataError, NewRows, read_new};
 use crate::fit::FitError;
 use crate::model::ModelError;
@@ -69,10 +70,14 @@ impl From<StanError> for PredictError {
 /// One draw of the responses of all new rows for each draw of the fit that is used.
 pub struct Predictions {
     row_ids: Option<Vec<String>>,
+    /// The names of a list of responses: each row has one of each.
+    response_names: Option<Vec<String>>,
     /// Number of the chain and of the draw in it, from 1.
     draws: Vec<(usize, usize)>,
-    /// For each of them one response for each row.
+    /// For each of them the responses of each row, row by row.
     responses: Vec<Vec<f64>>,
+    /// The expected responses in the same order, of a quantile regression the quantiles; None where only the program knows them.
+    means: Option<Vec<Vec<f64>>>,
 }
 
 /// A finished fit and the rows to predict.
@@ -142,18 +147,32 @@ impl Prediction {
         let no_family = || PredictError::NoFamily {
             folder: self.fit.folder.path().to_path_buf(),
         };
+        let mut rng = rng::stream(seed, STREAM);
+        if let Some(names) = multivariate::response_names(&self.fit) {
+            let (responses, means) =
+                multivariate::draw(self, names.len(), &mut rng).ok_or_else(no_family)?;
+            return Ok(self.predictions(responses, Some(means), Some(names)));
+        }
         let spread = self.fit.data.as_ref().and_then(|data| data.spread.as_ref());
-        let family = self.fit.config.known_family().ok_or_else(no_family)?;
+        let family = self.family().ok_or_else(no_family)?;
         let laws = LawDraws::new(family, self.rows.x.view(), &self.fit.chains, spread);
         let laws = laws.ok_or_else(no_family)?;
-        let mut rng = rng::stream(seed, STREAM);
-        let responses = self.draws.iter().map(|&index| {
+        let (mut responses, mut means) = (Vec::new(), Vec::new());
+        for &index in &self.draws {
             let (chain, draw) = laws.place(index);
             let at_rows = laws.at(chain, draw).ok_or_else(no_family)?;
-            Ok(at_rows.draw(&mut rng))
-        });
-        let responses = responses.collect::<Result<_, PredictError>>()?;
-        Ok(self.predictions(responses))
+            responses.push(at_rows.draw(&mut rng));
+            means.push(at_rows.laws.iter().map(|law| law.mean()).collect());
+        }
+        Ok(self.predictions(responses, Some(means), None))
+    }
+
+    /// The law of a new response whose link is right. The program `mean_shift` shifts only rows that it was fitted to.
+    fn family(&self) -> Option<Family> {
+        let config = &self.fit.config;
+        let shipped = config.model.stan.shipped().map(|model| model.family);
+        let known = config.known_family().or(shipped);
+        known.filter(|family| *family != Family::Stan)
     }
 
     /// Predictions from the program's own generated quantities.
@@ -163,18 +182,25 @@ impl Prediction {
         seed: u64,
     ) -> Result<Predictions, PredictError> {
         let responses = generated::responses(self, compiler, seed)?;
-        Ok(self.predictions(responses))
+        Ok(self.predictions(responses, None, None))
     }
 
-    fn predictions(&self, responses: Vec<Vec<f64>>) -> Predictions {
+    fn predictions(
+        &self,
+        responses: Vec<Vec<f64>>,
+        means: Option<Vec<Vec<f64>>>,
+        response_names: Option<Vec<String>>,
+    ) -> Predictions {
         let place = |index: &usize| {
             let (chain, draw) = self.fit.place(*index);
             (self.fit.chains[chain].chain, draw + 1)
         };
         Predictions {
             row_ids: self.rows.row_ids.clone(),
+            response_names,
             draws: self.draws.iter().map(place).collect(),
             responses,
+            means,
         }
     }
 }

@@ -44,7 +44,7 @@ fn prediction(
 
 /// Numbers of a line of the summary: row, mean, sd, 5 %, 50 %, 95 %.
 fn summary(predictions: &Predictions) -> Vec<Vec<f64>> {
-    let csv = predictions.summary_csv();
+    let csv = predictions.summary_csv(0.9);
     let lines = csv.lines().skip(1);
     lines
         .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
@@ -180,6 +180,80 @@ fn each_family_draws_from_its_own_law() {
     );
 }
 
+/// Several responses at once: means, spreads and the correlation of the errors, at five standard errors; the interval of the mean is that
+/// of x'beta.
+#[test]
+fn several_responses_are_drawn_together() {
+    let num_draws = 20_000;
+    let fixed = |value: f64| vec![value; num_draws];
+    let names = [
+        "beta.1.1", "beta.2.1", "beta.1.2", "beta.2.2", "sigma2.1", "sigma2.2", "L.1.1", "L.2.1",
+        "L.2.2",
+    ];
+    let values = [1.0, 2.0, -1.0, 0.5, 4.0, 0.25, 1.0, 0.6, 0.8];
+    let columns = names.into_iter().zip(values.map(fixed)).collect();
+    let mut prediction = prediction(json!({"stan": "multivariate"}), columns, array![[1.0, 3.0]]);
+    let data = json!({
+        "predictor_names": ["(Intercept)", "x"], "response_names": ["food", "rent"], "num_rows": 10, "num_movable": 10,
+        "notes": {"references": [], "num_dropped": 0, "missing": [], "num_unlinked": 0},
+    });
+    prediction.fit.data = Some(serde_json::from_value(data).unwrap());
+    let predictions = prediction.from_family(3).unwrap();
+    let csv = predictions.summary_csv(0.9);
+    assert!(
+        csv.starts_with("row,response,mean,sd,5%,50%,95%,mean_5%,mean_95%\n1,food,"),
+        "{csv}"
+    );
+    assert!(csv.contains("\n1,rent,"), "{csv}");
+    let errors: Vec<[f64; 2]> = predictions
+        .responses
+        .iter()
+        .map(|draw| [(draw[0] - 7.0) / 2.0, (draw[1] - 0.5) / 0.5])
+        .collect();
+    let mean = |f: &dyn Fn(&[f64; 2]) -> f64| errors.iter().map(f).sum::<f64>() / num_draws as f64;
+    let error = 5.0 / (num_draws as f64).sqrt();
+    assert!(mean(&|e| e[0]).abs() < error && mean(&|e| e[1]).abs() < error);
+    assert!((mean(&|e| e[0] * e[0]) - 1.0).abs() < 2.0 * error);
+    assert!((mean(&|e| e[1] * e[1]) - 1.0).abs() < 2.0 * error);
+    assert!((mean(&|e| e[0] * e[1]) - 0.6).abs() < 2.0 * error);
+    assert!(csv.lines().nth(1).unwrap().ends_with(",7,7"), "{csv}");
+}
+
+/// The interval of the mean is that of the expected response, which is narrower than that of a response; other levels are other quantiles.
+#[test]
+fn intervals_of_the_mean_have_the_level_that_was_asked_for() {
+    let num_draws = 1001;
+    let slopes: Vec<f64> = (0..num_draws).map(|k| k as f64 / 1000.0).collect();
+    let columns = || {
+        vec![
+            ("beta.1", vec![0.0; num_draws]),
+            ("beta.2", slopes.clone()),
+            ("sigma2", vec![1.0; num_draws]),
+        ]
+    };
+    for (model, link) in [
+        ("linear", (|x| x) as fn(f64) -> f64),
+        ("poisson", f64::exp),
+        ("mean_shift", |x| x),
+        ("logistic", |x| 1.0 / (1.0 + (-x).exp())),
+    ] {
+        let prediction = prediction(json!({"stan": model}), columns(), array![[1.0, 2.0]]);
+        let predictions = prediction.from_family(1).unwrap();
+        for (level, low, high) in [(0.9, 0.1, 1.9), (0.5, 0.5, 1.5)] {
+            let csv = predictions.summary_csv(level);
+            let line: Vec<f64> = csv
+                .lines()
+                .nth(1)
+                .unwrap()
+                .split(',')
+                .map(|cell| cell.parse().unwrap())
+                .collect();
+            assert!((line[6] - link(low)).abs() < 1e-9, "{model} {csv}");
+            assert!((line[7] - link(high)).abs() < 1e-9, "{model} {csv}");
+        }
+    }
+}
+
 #[test]
 fn every_draw_can_be_written() {
     let columns = vec![
@@ -196,6 +270,6 @@ fn every_draw_can_be_written() {
     let csv = prediction.from_family(1).unwrap().long_csv();
     assert_eq!(
         csv,
-        "row,id,chain,draw,y\n1,a,1,1,1\n1,a,1,2,2\n2,b,1,1,1\n2,b,1,2,2\n"
+        "row,id,chain,draw,y,mean\n1,a,1,1,1,1\n1,a,1,2,2,2\n2,b,1,1,1,1\n2,b,1,2,2,2\n"
     );
 }

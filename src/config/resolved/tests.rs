@@ -373,8 +373,8 @@ fn values_out_of_range_are_sentences() {
             "`model.stan` is \"linaer\"; write a shipped model ({shipped}), perhaps `linear`, or the path of a .stan file",
         ),
         (
-            "model.stan=hierarchical",
-            "`model.stan` is \"hierarchical\"; write a shipped model ({shipped}), or the path of a .stan file",
+            "model.stan=cubic",
+            "`model.stan` is \"cubic\"; write a shipped model ({shipped}), or the path of a .stan file",
         ),
         (
             "model.stan=models/mine",

@@ -14,7 +14,7 @@ use crate::config::{Data, Response};
 pub(super) use expression::{Expression, Undefined};
 use parse::Left;
 use terms::Sum;
-pub(super) use terms::{Factor, Labelled, Term};
+pub(super) use terms::{Factor, Group, Labelled, Term};
 
 /// What is wrong at which character of a formula.
 #[derive(Debug, PartialEq)]
@@ -32,6 +32,8 @@ pub(crate) struct Formula {
     /// The terms, sorted by degree, then as written.
     pub(super) terms: Vec<Term>,
     pub(super) intercept: bool,
+    /// Terms whose coefficients differ between groups.
+    pub(super) group: Option<Group>,
 }
 
 impl Formula {
@@ -48,6 +50,11 @@ impl Formula {
         };
         let mut terms = sum.terms;
         terms.sort_by_key(|term| term.0.len());
+        if sum.groups.len() > 1 {
+            return Err(DataError::SeveralGroups {
+                key: data.predictors_key(),
+            });
+        }
         if terms.is_empty() {
             return Err(DataError::NoPredictors {
                 key: data.predictors_key(),
@@ -62,6 +69,7 @@ impl Formula {
             is_list,
             terms,
             intercept: sum.intercept.unwrap_or(data.intercept),
+            group: sum.groups.into_iter().next(),
         };
         formula.check_sides(data)?;
         Ok(formula)
@@ -77,7 +85,8 @@ impl Formula {
 
     pub(crate) fn predictor_columns(&self) -> Vec<&str> {
         let mut columns = Vec::new();
-        for factor in self.terms.iter().flat_map(|term| &term.0) {
+        let by_group = self.group.iter().flat_map(|group| &group.terms);
+        for factor in self.terms.iter().chain(by_group).flat_map(|term| &term.0) {
             match factor {
                 Factor::Number(labelled) => labelled.expression.columns(&mut columns),
                 Factor::Column(name) | Factor::Category(name) => {
@@ -87,7 +96,20 @@ impl Formula {
                 }
             }
         }
+        let group = self.group.iter().map(|group| group.column.as_str());
+        columns.extend(group);
         columns
+    }
+
+    /// The columns of the terms by group, as those of a formula.
+    pub(super) fn of_group(group: &Group) -> Formula {
+        Formula {
+            responses: Vec::new(),
+            is_list: false,
+            terms: group.terms.clone(),
+            intercept: group.intercept,
+            group: None,
+        }
     }
 
     fn check_sides(&self, data: &Data) -> Result<(), DataError> {
@@ -168,7 +190,7 @@ impl Entries<'_> {
 
     /// What has no operator and no parenthesis was meant as the name of a column.
     fn refused(&self, key: &'static str, text: &str, problem: Problem) -> DataError {
-        if text.contains(['+', '-', '*', '/', '^', '(', ')', ':', '~', '`']) {
+        if text.contains(['+', '-', '*', '/', '^', '(', ')', ':', '~', '`', '|']) {
             return refused(key, text, problem);
         }
         DataError::NoColumn {

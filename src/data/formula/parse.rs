@@ -2,7 +2,7 @@
 
 use super::Problem;
 use super::expression::{Expression, FUNCTIONS, Function};
-use super::terms::{Factor, Labelled, Sum, Term};
+use super::terms::{Factor, Group, Labelled, Sum, Term};
 use super::token::{Placed, Token, rendered, tokens};
 use crate::text::nearest;
 
@@ -13,7 +13,7 @@ const MOST_TERMS: usize = 2000;
 const MOST_OPERATIONS: usize = 500;
 const A_VALUE: &str = "a column, a number or a function such as log(x)";
 
-/// What stands left of `~`: one expression, or the list that `cbind(...)` makes.
+/// What stands left of `~`: one expression, or the list that `cbind(...)` or `Surv(...)` makes.
 pub(super) enum Left {
     One(Labelled),
     List(Vec<Labelled>),
@@ -165,12 +165,13 @@ impl Parser {
         loop {
             let at = self.at();
             let part = match self.peek() {
+                Some(Token::Mark('(')) if !removed && self.is_group() => self.group()?,
                 Some(Token::Number(number)) if number == "0" || number == "1" => {
                     let intercept = Some(number == "1");
                     self.next += 1;
                     Sum {
-                        terms: Vec::new(),
                         intercept,
+                        ..Sum::default()
                     }
                 }
                 Some(Token::Number(_)) => return Err(self.arithmetic_outside()),
@@ -198,6 +199,47 @@ impl Parser {
             };
             self.next += 1;
         }
+    }
+
+    /// Whether the parenthesis that comes next has a bar inside of it.
+    fn is_group(&self) -> bool {
+        let mut depth = 0;
+        for placed in &self.tokens[self.next..] {
+            match placed.token {
+                Token::Mark('(') => depth += 1,
+                Token::Mark(')') => depth -= 1,
+                Token::Mark('|') if depth == 1 => return true,
+                _ => {}
+            }
+            if depth == 0 {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// `(terms | column)`, which stands alone between `+`.
+    fn group(&mut self) -> Result<Sum, Problem> {
+        self.next += 1;
+        let inner = self.sum()?;
+        self.expect('|', "an operator such as `+`, or `|`,")?;
+        let Some(Token::Name { name, .. }) = self.peek().cloned() else {
+            return Err(self.expected("the column of the groups"));
+        };
+        self.next += 1;
+        self.expect(')', "`)` behind the column of the groups")?;
+        if matches!(self.peek(), Some(Token::Mark('*' | ':' | '^'))) {
+            return Err(self.expected("`+`, `-` or the end behind terms by group"));
+        }
+        let group = Group {
+            column: name,
+            intercept: inner.intercept.unwrap_or(true),
+            terms: inner.terms,
+        };
+        Ok(Sum {
+            groups: vec![group],
+            ..Sum::default()
+        })
     }
 
     fn product(&mut self) -> Result<Sum, Problem> {
@@ -278,7 +320,8 @@ impl Parser {
     }
 
     fn left(&mut self) -> Result<Left, Problem> {
-        let named = |token: &Token| *token == Token::plain("cbind");
+        // R's name for a time and whether the event was seen then.
+        let named = |token: &Token| ["cbind", "Surv"].map(Token::plain).contains(token);
         if !self.peek().is_some_and(named) || !self.calls() {
             return Ok(Left::One(self.labelled()?));
         }
@@ -385,7 +428,7 @@ impl Parser {
         let names = FUNCTIONS.map(|function| function.name);
         let words = match (name, nearest(name, names)) {
             ("C", _) => "C(...) makes a category, which has no place in arithmetic".into(),
-            ("cbind", _) => {
+            ("cbind" | "Surv", _) => {
                 "cbind(...) lists responses, so it stands alone left of `~` in data.formula; \
                  data.response takes a list such as [\"food\", \"rent\"]"
                     .into()

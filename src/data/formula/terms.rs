@@ -73,18 +73,27 @@ impl Term {
     }
 }
 
-/// Terms without repetition, and what was said of the intercept.
+/// Terms whose coefficients differ between the levels of a column: `(1 + x | g)`.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    pub(crate) column: String,
+    pub(crate) terms: Vec<Term>,
+    pub(crate) intercept: bool,
+}
+
+/// Terms without repetition, what was said of the intercept, and terms by group.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sum {
     pub(super) terms: Vec<Term>,
     pub(super) intercept: Option<bool>,
+    pub(super) groups: Vec<Group>,
 }
 
 impl Sum {
     pub(super) fn of(factor: Factor) -> Sum {
         Sum {
             terms: vec![Term(vec![factor])],
-            intercept: None,
+            ..Sum::default()
         }
     }
 
@@ -95,6 +104,7 @@ impl Sum {
             }
         }
         self.intercept = other.intercept.or(self.intercept);
+        self.groups.extend(other.groups);
     }
 
     pub(super) fn remove(&mut self, other: Sum) {
@@ -107,12 +117,13 @@ impl Sum {
         let mut sum = Sum {
             terms: Vec::new(),
             intercept: other.intercept.or(self.intercept),
+            groups: Vec::new(),
         };
         for left in &self.terms {
             for right in &other.terms {
                 sum.add(Sum {
                     terms: vec![left.and(right)],
-                    intercept: None,
+                    ..Sum::default()
                 });
             }
         }

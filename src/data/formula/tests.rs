@@ -72,6 +72,56 @@ fn operators_make_terms_in_the_order_of_r() {
     }
 }
 
+/// A group as its column, intercept and terms.
+fn group_of(text: &str) -> (String, bool, Vec<String>) {
+    let formula = formula(text).unwrap();
+    let group = formula.group.as_ref().unwrap();
+    let terms = group.terms.iter().map(Term::to_string).collect();
+    (group.column.clone(), group.intercept, terms)
+}
+
+#[test]
+fn terms_by_group_stand_apart() {
+    let group = |intercept: bool, terms: &[&str]| {
+        let terms = terms.iter().map(|term| term.to_string()).collect();
+        ("b".to_string(), intercept, terms)
+    };
+    assert_eq!(group_of("y ~ a + (1 | b)"), group(true, &[]));
+    assert_eq!(group_of("y ~ (1 + a | b) + a"), group(true, &["a"]));
+    assert_eq!(group_of("y ~ a + (a | b)"), group(true, &["a"]));
+    assert_eq!(
+        group_of("y ~ a + (0 + a + log(c) | b)"),
+        group(false, &["a", "log(c)"])
+    );
+    let formula = formula("y ~ a + (1 + c | b)").unwrap();
+    assert_eq!(shown(&formula), "1 + a");
+    assert_eq!(formula.predictor_columns(), ["a", "c", "b"]);
+    for (text, sentence) in [
+        (
+            "y ~ a + (1 | b):c",
+            "data.formula is `y ~ a + (1 | b):c`; at character 16 `+`, `-` or the end behind terms by group was expected, not `:`",
+        ),
+        (
+            "y ~ a + (1 | 2)",
+            "data.formula is `y ~ a + (1 | 2)`; at character 14 the column of the groups was expected, not `2`",
+        ),
+        (
+            "y ~ a | b",
+            "data.formula is `y ~ a | b`; at character 7 an operator such as `+`, or the end, was expected, not `|`",
+        ),
+        (
+            "y ~ a + (1 | b) + (1 | c)",
+            "data.formula has several terms such as (1 | g), but one column of groups is taken; keep one, or write a program of \
+             your own with columns in model.data",
+        ),
+    ] {
+        assert_eq!(
+            super::tests::formula(text).unwrap_err().to_string(),
+            sentence
+        );
+    }
+}
+
 #[test]
 fn lists_take_columns_as_they_are_and_terms_otherwise() {
     let found = listed("log(w)", &["hours worked", "a*b", "log(a)", "- 1"]).unwrap();

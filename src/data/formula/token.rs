@@ -62,7 +62,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, Problem> {
         } else if first == '*' && followed_by('*') {
             i += 2;
             Token::Mark('^')
-        } else if "+-*/^():~,".contains(first) {
+        } else if "+-*/^():~,|".contains(first) {
             i += 1;
             Token::Mark(first)
         } else {

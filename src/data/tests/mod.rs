@@ -1,7 +1,8 @@
-//! Whole data sets from files: categories, missing values, several responses, two files, candidate pairs.
+//! Whole data sets from files: categories, missing values, several responses, two files, candidate pairs, linkage output.
 
 mod candidates;
 mod categories;
+mod linkage;
 mod missing;
 mod several;
 mod two_files;

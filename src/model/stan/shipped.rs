@@ -15,6 +15,8 @@ pub struct ShippedModel {
     pub relinks: bool,
     /// Whether moved rows inform the parameters by default.
     pub has_feedback: bool,
+    /// Whether its responses are a time and whether the event was seen then.
+    pub has_times: bool,
     /// JSON for `model.data` in a starting config.
     data: Option<&'static str>,
     example: Example,
@@ -104,6 +106,26 @@ const MODELS: &[ShippedModel] = &[
         example: simulated(include_str!("../../../configs/data/log_normal.csv")),
         ..LINEAR
     },
+    ShippedModel {
+        name: "hierarchical",
+        stan: include_str!("../../../stan/hierarchical.stan"),
+        family: Family::Stan,
+        example: Example {
+            csv: include_str!("../../../configs/data/schools_mislinked.csv"),
+            columns: r#"{"formula": "score ~ hours + (1 + hours | school)", "id": "pupil"}"#,
+        },
+        ..LINEAR
+    },
+    ShippedModel {
+        name: "weibull_survival",
+        stan: include_str!("../../../stan/weibull_survival.stan"),
+        ..SURVIVAL
+    },
+    ShippedModel {
+        name: "log_normal_survival",
+        stan: include_str!("../../../stan/log_normal_survival.stan"),
+        ..SURVIVAL
+    },
 ];
 
 /// The linear model, from which the others differ.
@@ -113,8 +135,20 @@ const LINEAR: ShippedModel = ShippedModel {
     family: Family::Gaussian,
     relinks: true,
     has_feedback: true,
+    has_times: false,
     data: None,
     example: ENGEL,
+};
+
+/// A model of times, from which others differ.
+const SURVIVAL: ShippedModel = ShippedModel {
+    family: Family::Stan,
+    has_times: true,
+    example: Example {
+        csv: include_str!("../../../configs/data/patients_mislinked.csv"),
+        columns: r#"{"formula": "Surv(months, died) ~ age + treated", "id": "patient"}"#,
+    },
+    ..LINEAR
 };
 
 /// Our implementation of BridgeStan's C interface: one translation unit, `bridge.cpp`, in three files.
@@ -165,6 +199,14 @@ impl ShippedModel {
         StanSource::from_text(&format!("{}.stan", self.name), self.stan)
     }
 
+    /// Which values a response, or the first of several, can have.
+    pub fn response_kind(&self) -> ResponseKind {
+        match self.has_times {
+            true => ResponseKind::Positive,
+            false => self.family.response_kind(),
+        }
+    }
+
     /// A CSV for a first fit.
     pub fn example_data(&self) -> &'static str {
         self.example.csv
@@ -177,8 +219,8 @@ impl ShippedModel {
         if self.family != Family::Gaussian {
             model["family"] = typed(self.family);
         }
-        if !self.family.facts().is_native && self.family.response_kind() != ResponseKind::Real {
-            model["outcome"] = json!(self.family.response_kind());
+        if !self.family.facts().is_native && self.response_kind() != ResponseKind::Real {
+            model["outcome"] = json!(self.response_kind());
         }
         if let Some(data) = self.data {
             model["data"] = fragment(data);

@@ -3,6 +3,7 @@
 //! The text is edited in place: blocks and statements are found with a small tokenizer, and everything that need not
 //! change stays byte for byte. stanc is asked about types, so nothing is guessed from the look of an expression.
 
+mod brms;
 mod data_block;
 mod distribution;
 mod edit;
@@ -35,6 +36,8 @@ pub struct Adopted {
     /// What `model.data` must give: names and types.
     pub entries: Vec<(String, String)>,
     has_intercept: bool,
+    /// Whether the program itself takes the column of ones out of X.
+    takes_ones: bool,
     family: Option<&'static str>,
 }
 
@@ -52,6 +55,8 @@ pub fn adopt(
     response: &str,
     accepts: &dyn Fn(&str) -> Result<bool, StanError>,
 ) -> Result<Adopted, AdoptFailure> {
+    let plain = brms::plain(original);
+    let original = plain.text.as_str();
     let program = Program::new(original);
     check_includes(&program, label)?;
     let declaration = response_declaration(&program, label, response)?;
@@ -83,8 +88,14 @@ pub fn adopt(
     );
     let mut adopted = moved(&text, label, response, accepts)?;
     changes.append(&mut adopted.changes);
+    changes.extend(plain.changes);
     changes.sort_by_key(|change| change.line);
-    Ok(Adopted { changes, ..adopted })
+    Ok(Adopted {
+        changes,
+        has_intercept: adopted.has_intercept && !plain.takes_ones,
+        takes_ones: plain.takes_ones,
+        ..adopted
+    })
 }
 
 /// What an include hides could use the response, so only functions may come from elsewhere.
@@ -259,6 +270,7 @@ fn moved(
         changes,
         entries: data_block::entries(&declarations, &response, &predictors),
         has_intercept: has_intercept(&program),
+        takes_ones: false,
         family: starting_config::native_family(&likelihood, &predictors),
         predictors,
         response,

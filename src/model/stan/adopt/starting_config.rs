@@ -15,7 +15,7 @@ impl Adopted {
         if !self.entries.is_empty() {
             let entries = self.entries.iter();
             let entries: Map<String, Value> = entries
-                .map(|(name, kind)| (name.clone(), json!(format!("fill in: {kind}"))))
+                .map(|(name, kind)| (name.clone(), self.entry(name, kind)))
                 .collect();
             model["data"] = Value::Object(entries);
         }
@@ -34,6 +34,28 @@ impl Adopted {
         serde_json::to_string_pretty(&config).expect("plain JSON") + "\n"
     }
 
+    /// What the user completes: a column for what has a value in each row, the number of levels of a column of codes, else its type.
+    fn entry(&self, name: &str, kind: &str) -> Value {
+        let is_of_rows = |kind: &str| kind.ends_with("[N]") || kind.starts_with("array[N]");
+        let of_codes = self.codes_counted_by(name);
+        match of_codes {
+            Some(codes) => json!({"levels": format!("fill in: the column of {codes}")}),
+            None if is_of_rows(kind) => json!({"column": format!("fill in: the column of {name}")}),
+            None => json!(format!("fill in: {kind}")),
+        }
+    }
+
+    /// brms calls the grouping of each row J_1, and the number of its groups N_1.
+    fn codes_counted_by(&self, name: &str) -> Option<&str> {
+        let number = name.strip_prefix("N_")?;
+        let codes = format!("J_{number}");
+        let found = self
+            .entries
+            .iter()
+            .find(|(name, kind)| *name == codes && kind.starts_with("array[N] int"));
+        found.map(|(name, _)| name.as_str())
+    }
+
     /// Whether X has a column of ones in front.
     fn wants_ones(&self) -> bool {
         match self.predictors {
@@ -48,12 +70,22 @@ impl Adopted {
         let mut notes = Vec::new();
         if self.predictors == Predictors::Matrix {
             notes.push(match self.wants_ones() {
+                true if self.takes_ones => "data.intercept is true, since the program expects a column of ones in X, as brms makes it.".into(),
                 true => "data.intercept is true, since the program has no intercept of its own: X begins with a column of ones.".into(),
                 false => "data.intercept is false, since the program seems to have an intercept of its own: X has no column of ones.".to_string(),
             });
         }
         for (name, kind) in &self.entries {
-            notes.push(format!("model.data must give {name} ({kind})."));
+            let how = match self.entry(name, kind) {
+                Value::Object(entry) if entry.contains_key("levels") => {
+                    ", the number of levels of a column: {\"levels\": ...}"
+                }
+                Value::Object(_) => {
+                    ", a column of the file: {\"column\": ...}; {\"column\": \"1\"} is a 1 in each row"
+                }
+                _ => "",
+            };
+            notes.push(format!("model.data must give {name} ({kind}){how}."));
         }
         if let Some(family) = self.family {
             notes.push(format!(

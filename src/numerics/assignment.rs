@@ -1,8 +1,7 @@
-//! The assignment that maximises the expected number of right links, among links that some draw has.
+//! The linear assignment problem over a sparse list of entries.
 //!
-//! A link that no draw has would add nothing, and it might leave a block, move a safe row or be no candidate.
-//! LAPJV's shortest augmenting paths (Jonker and Volgenant 1987), over the entries of the posterior mean that are not zero:
-//! there is no n x n matrix, even where wrong links connect all rows.
+//! LAPJV's shortest augmenting paths (Jonker and Volgenant 1987), over the entries that are listed: there is no n x n matrix,
+//! even where the entries connect all rows.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -10,11 +9,12 @@ use std::collections::BinaryHeap;
 /// No row, or no column.
 const NONE: usize = usize::MAX;
 
-/// For each row the column that it is given, so that the sum of the probabilities is largest.
+/// For each row the column that it is given, no column to two rows, so that the sum of the values is largest.
 ///
-/// `rows` has the columns and probabilities of each row. A mean of permutation matrices always contains a permutation.
-pub(super) fn best_assignment(rows: &[Vec<(usize, f64)>]) -> Vec<usize> {
-    let mut solver = Solver::new(rows);
+/// `rows` has the columns and values of each row. An assignment of all rows must exist among them, as in a mean of
+/// permutation matrices.
+pub(crate) fn best_assignment(rows: &[Vec<(usize, f64)>], num_columns: usize) -> Vec<usize> {
+    let mut solver = Solver::new(rows, num_columns);
     for row in 0..rows.len() {
         if solver.column_of[row] == NONE {
             solver.augment(row);
@@ -23,7 +23,7 @@ pub(super) fn best_assignment(rows: &[Vec<(usize, f64)>]) -> Vec<usize> {
     solver.column_of
 }
 
-/// Dual variables and a partial assignment: the reduced cost -p - u - v of every entry stays at 0 or above, and is 0 where assigned.
+/// Dual variables and a partial assignment: the reduced cost -value - u - v of every entry stays at 0 or above, and is 0 where assigned.
 struct Solver<'a> {
     rows: &'a [Vec<(usize, f64)>],
     u: Vec<f64>,
@@ -36,22 +36,22 @@ struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    /// Every row takes its likeliest column if no other row has it.
-    fn new(rows: &'a [Vec<(usize, f64)>]) -> Solver<'a> {
+    /// Every row takes its best column if no other row has it.
+    fn new(rows: &'a [Vec<(usize, f64)>], num_columns: usize) -> Solver<'a> {
         let num_rows = rows.len();
         let mut solver = Solver {
             rows,
             u: vec![0.0; num_rows],
-            v: vec![0.0; num_rows],
+            v: vec![0.0; num_columns],
             column_of: vec![NONE; num_rows],
-            row_of: vec![NONE; num_rows],
-            distance: vec![f64::INFINITY; num_rows],
-            before: vec![NONE; num_rows],
+            row_of: vec![NONE; num_columns],
+            distance: vec![f64::INFINITY; num_columns],
+            before: vec![NONE; num_columns],
         };
         for (row, entries) in rows.iter().enumerate() {
-            let likeliest = entries.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-            let &(column, probability) = likeliest.expect("a row is linked to something");
-            solver.u[row] = -probability;
+            let best = entries.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            let &(column, value) = best.expect("a row has an entry");
+            solver.u[row] = -value;
             if solver.row_of[column] == NONE {
                 solver.assign(row, column);
             }
@@ -71,8 +71,8 @@ impl<'a> Solver<'a> {
         let mut settled = Vec::new();
         let (mut row, mut so_far) = (free, 0.0);
         let (end, length) = loop {
-            for &(column, probability) in &self.rows[row] {
-                let reduced = (-probability - self.u[row] - self.v[column]).max(0.0);
+            for &(column, value) in &self.rows[row] {
+                let reduced = (-value - self.u[row] - self.v[column]).max(0.0);
                 let distance = so_far + reduced;
                 if distance < self.distance[column] {
                     if self.distance[column].is_infinite() {
@@ -85,7 +85,7 @@ impl<'a> Solver<'a> {
             }
             // An entry is stale where a shorter way was found since.
             let next = loop {
-                let Reverse(next) = heap.pop().expect("a permutation exists");
+                let Reverse(next) = heap.pop().expect("an assignment exists");
                 if next.distance <= self.distance[next.column] {
                     break next;
                 }
@@ -204,7 +204,7 @@ mod tests {
         #[test]
         fn small_cases_equal_brute_force(size in 1..8usize, draws in 1..12usize, seed in 0..u64::MAX) {
             let (lists, matrix) = mean(size, draws, seed);
-            let pi = best_assignment(&lists);
+            let pi = best_assignment(&lists, size);
             prop_assert!(is_permutation(&pi));
             let best = brute_force(&matrix, 0, &mut vec![false; size]);
             prop_assert!((value(&matrix, &pi) - best).abs() < 1e-12);
@@ -213,7 +213,7 @@ mod tests {
         #[test]
         fn larger_cases_equal_dense_lapjv(size in 20..80usize, draws in 2..40usize, seed in 0..u64::MAX) {
             let (lists, matrix) = mean(size, draws, seed);
-            let pi = best_assignment(&lists);
+            let pi = best_assignment(&lists, size);
             prop_assert!(is_permutation(&pi));
             let (dense, _) = lapjv::lapjv(&matrix.mapv(|p| -worth(p))).unwrap();
             let (found, dense) = (value(&matrix, &pi), value(&matrix, &dense));
@@ -229,6 +229,6 @@ mod tests {
             vec![(0, 0.4), (2, 0.3), (1, 0.3)],
             vec![(2, 0.7), (1, 0.3)],
         ];
-        assert_eq!(best_assignment(&rows), [0, 1, 2]);
+        assert_eq!(best_assignment(&rows, 3), [0, 1, 2]);
     }
 }
