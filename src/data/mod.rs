@@ -27,6 +27,7 @@ use std::borrow::Cow;
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use cell::is_missing;
 pub use error::DataError;
 pub(crate) use formula::Formula;
 pub use link_space::link_space;
