@@ -87,7 +87,9 @@ browser: program $(BROWSER)/ok
 	set -e; for name in $(REPORTS); do \
 	  $(PROGRAM) fit configs/$$name.json --force --quiet --compare --set output=$(CURDIR)/target/reports/$$name; \
 	done
-	$(BROWSER)/bin/python tests/browser/check_reports.py target/reports/screenshots $(REPORTS:%=target/reports/%/report.html)
+	$(PROGRAM) report target/reports/quickstart --aggregate
+	$(BROWSER)/bin/python tests/browser/check_reports.py target/reports/screenshots $(REPORTS:%=target/reports/%/report.html) \
+	  target/reports/quickstart/report_aggregate.html
 
 $(BROWSER)/ok: tests/browser/requirements.txt
 	python3 -m venv $(BROWSER)

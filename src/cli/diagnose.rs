@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::failure::Failure;
-use super::terminal::{check_finished, print_findings};
+use super::terminal::{check_finished, fit_folder, print_findings};
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::Finding;
 
 #[derive(Debug, Args)]
 pub(super) struct DiagnoseArgs {
-    /// The output folder of a fit
+    /// The output folder of a fit, or its config
     folder: PathBuf,
     /// End with exit code 1 when there is a problem, or the fit is not finished
     #[arg(long)]
@@ -19,7 +19,8 @@ pub(super) struct DiagnoseArgs {
 }
 
 pub(super) fn diagnose(args: DiagnoseArgs) -> Result<(), Failure> {
-    let posterior = Posterior::read(&args.folder)?;
+    let folder = fit_folder(&args.folder)?;
+    let posterior = Posterior::read(&folder)?;
     let finished = check_finished(&posterior, args.strict);
     let findings = posterior.all_findings();
     print_findings(&findings);

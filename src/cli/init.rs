@@ -1,17 +1,27 @@
 //! `unshuffle init`: a Stan program, a config and example data to edit.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::json;
 
 use super::failure::Failure;
+use super::init_from::start;
+use super::terminal::{absolute, write_table};
 use crate::model::stan::{shipped_model, shipped_names};
 
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
-    /// The folder to write to
-    folder: PathBuf,
+    /// The folder to write to; with --from, the config (FILE.json without it)
+    #[arg(required_unless_present = "from")]
+    folder: Option<PathBuf>,
+    /// A CSV file of your own: write a config that fits it
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    from: Option<PathBuf>,
+    /// The column of --from to explain; without it the last one with numbers
+    #[arg(long, value_name = "COLUMN", requires = "from")]
+    response: Option<String>,
     /// A shipped model
     #[arg(long, default_value = "linear")]
     model: String,
@@ -21,6 +31,32 @@ pub(super) struct InitArgs {
 }
 
 pub(super) fn init(args: InitArgs) -> Result<(), Failure> {
+    match (&args.from, &args.folder) {
+        (Some(file), config) => init_from(file, config.as_deref(), &args),
+        (None, Some(folder)) => init_model(folder, &args),
+        (None, None) => unreachable!("clap asks for one of them"),
+    }
+}
+
+/// A config for a file of the user's own.
+fn init_from(file: &Path, config: Option<&Path>, args: &InitArgs) -> Result<(), Failure> {
+    let path = config.map_or_else(|| file.with_extension("json"), Path::to_path_buf);
+    let from = absolute(file);
+    let mut started = start(&from, args.response.as_deref())?;
+    // A file in the config's own folder is named as one would by hand.
+    let folder = absolute(&path).parent().map(Path::to_path_buf);
+    if let (Some(name), true) = (from.file_name(), from.parent() == folder.as_deref()) {
+        started.config["data"]["file"] = json!(name.to_string_lossy());
+    }
+    let text = serde_json::to_string_pretty(&started.config).expect("plain JSON") + "\n";
+    write_table(&path, &text, &[file], args.force)?;
+    started.words.iter().for_each(|line| say!("{line}"));
+    say!("{}", path.display());
+    say!("Look it over, then run: unshuffle check {}", path.display());
+    Ok(())
+}
+
+fn init_model(folder: &Path, args: &InitArgs) -> Result<(), Failure> {
     let model = shipped_model(&args.model).ok_or_else(|| {
         let names = shipped_names().join(", ");
         Failure::user(format!(
@@ -34,7 +70,7 @@ pub(super) fn init(args: InitArgs) -> Result<(), Failure> {
         ("example.csv".to_string(), model.example_data().to_string()),
     ];
     for (name, _) in &files {
-        let path = args.folder.join(name);
+        let path = folder.join(name);
         if path.exists() && !args.force {
             return Err(Failure::user(format!(
                 "{} is already there: choose another folder, or overwrite it with --force",
@@ -43,18 +79,15 @@ pub(super) fn init(args: InitArgs) -> Result<(), Failure> {
         }
     }
     let failed = |error: std::io::Error| {
-        Failure::user(format!(
-            "cannot write to {}: {error}",
-            args.folder.display()
-        ))
+        Failure::user(format!("cannot write to {}: {error}", folder.display()))
     };
-    fs::create_dir_all(&args.folder).map_err(failed)?;
+    fs::create_dir_all(folder).map_err(failed)?;
     for (name, text) in &files {
-        let path = args.folder.join(name);
+        let path = folder.join(name);
         fs::write(&path, text).map_err(failed)?;
         say!("{}", path.display());
     }
-    let config = args.folder.join("config.json");
+    let config = folder.join("config.json");
     say!("Edit them, then run: unshuffle fit {}", config.display());
     Ok(())
 }

@@ -17,12 +17,14 @@ mod export;
 mod failure;
 mod fit;
 mod init;
+mod init_from;
 mod json;
 mod pool;
 mod predict;
 mod progress;
 mod report;
 mod schema;
+mod shell;
 mod simulate;
 mod slurm;
 mod study;
@@ -83,7 +85,7 @@ enum Command {
     Simulate(Box<simulate::SimulateArgs>),
     /// Run a grid of simulated fits: all of it, or `plan`, `run` and `collect` apart
     Study(Box<study::StudyArgs>),
-    /// Write a Stan program and a config to edit
+    /// Write a Stan program and a config to edit, or a config for a file of your own
     Init(init::InitArgs),
     /// Turn an ordinary Stan regression, with its response in `data`, into a program for unshuffle
     Adopt(adopt::AdoptArgs),
@@ -91,6 +93,10 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// Print the JSON Schema of a config
     Schema,
+    /// Print completions for a shell
+    Completions(shell::CompletionsArgs),
+    /// Print the manual page, or write one for each command
+    Man(shell::ManArgs),
 }
 
 /// Which Stan compiles, and how.
@@ -149,6 +155,8 @@ pub fn main() -> ExitCode {
         Command::Adopt(args) => adopt::adopt(args),
         Command::Doctor(args) => doctor::doctor(args),
         Command::Schema => schema::schema(),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::man(args),
     };
     let code = match outcome {
         Ok(()) => {

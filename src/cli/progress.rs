@@ -78,8 +78,8 @@ fn has_bars() -> bool {
 /// Progress of the chains.
 pub(super) enum ChainProgress {
     Quiet,
-    /// One bar for each chain.
-    Bars(Vec<ProgressBar>),
+    /// One bar for each chain, and one for all of them.
+    Bars(ChainBars),
     /// CmdStan's lines, one for every tenth of a chain.
     Lines {
         last_tenth: Vec<AtomicUsize>,
@@ -104,27 +104,102 @@ impl ChainProgress {
             let last_tenth = zeros();
             return ChainProgress::Lines { last_tenth };
         }
-        let bars = MultiProgress::new();
-        let template = "Chain {prefix} [{bar:30}] {pos}/{len} {msg} {eta} left";
-        let style = ProgressStyle::with_template(template)
-            .expect("a constant template")
-            .progress_chars("=> ");
-        ChainProgress::Bars(
-            (1..=num_chains)
-                .map(|chain| {
-                    let bar = bars.add(ProgressBar::new(0));
-                    bar.set_style(style.clone());
-                    bar.set_prefix(chain.to_string());
-                    bar
-                })
-                .collect(),
-        )
+        ChainProgress::Bars(ChainBars::new(num_chains))
     }
 
     pub fn finish(&self) {
         if let ChainProgress::Bars(bars) = self {
-            bars.iter().for_each(ProgressBar::abandon);
+            bars.finish();
         }
+    }
+}
+
+/// The bars that are drawn now, above which messages are written.
+static SHOWN: Mutex<Option<MultiProgress>> = Mutex::new(None);
+
+/// Writes a message where no bar is drawn over it.
+pub(super) fn above_bars(write: impl FnOnce()) {
+    // A handler of signals must not wait for a lock that is held while bars are made.
+    match SHOWN.try_lock().ok().and_then(|shown| shown.clone()) {
+        Some(bars) => bars.suspend(write),
+        None => write(),
+    }
+}
+
+/// A bar for each chain, which waits until its chain begins, and one for all of them with the time that is left.
+pub(super) struct ChainBars {
+    chains: Vec<ProgressBar>,
+    /// The iterations done by each chain, since a bar may not go back.
+    done: Vec<AtomicUsize>,
+    /// None for a single chain.
+    all: Option<ProgressBar>,
+}
+
+const WAITING: &str = "Chain {prefix} waiting";
+const RUNNING: &str = "Chain {prefix} [{bar:30}] {pos}/{len} {msg}";
+const ALL: &str = "All {len} iterations [{bar:30}] {percent} %, about {eta} left";
+/// A single chain has no bar for all of them.
+const ALONE: &str = "Chain {prefix} [{bar:30}] {pos}/{len} {msg}, about {eta} left";
+
+fn style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template);
+    style.expect("a constant template").progress_chars("=> ")
+}
+
+impl ChainBars {
+    fn new(num_chains: usize) -> ChainBars {
+        let bars = MultiProgress::new();
+        let chain = |chain: usize| {
+            let bar = bars.add(ProgressBar::new(0));
+            bar.set_style(style(WAITING));
+            bar.set_prefix(chain.to_string());
+            bar.tick();
+            bar
+        };
+        let chains = (1..=num_chains).map(chain).collect();
+        let all = (num_chains > 1).then(|| {
+            let bar = bars.add(ProgressBar::new(0));
+            bar.set_style(style(""));
+            bar
+        });
+        *SHOWN.lock().expect("no panics") = Some(bars);
+        ChainBars {
+            chains,
+            done: (0..num_chains).map(|_| AtomicUsize::new(0)).collect(),
+            all,
+        }
+    }
+
+    fn show(&self, progress: Progress, phase: &str) {
+        let place = progress.chain - 1;
+        let bar = &self.chains[place];
+        if self.done[place].swap(progress.done, Ordering::Relaxed) == 0 {
+            bar.reset_eta();
+            bar.set_style(style(if self.all.is_some() { RUNNING } else { ALONE }));
+        }
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.done as u64);
+        bar.set_message(match progress.num_divergences {
+            0 => phase.to_string(),
+            divergences => format!("{phase}, {divergences} divergent"),
+        });
+        if let Some(all) = &self.all {
+            if all.length() == Some(0) {
+                all.reset_eta();
+                all.set_style(style(ALL));
+            }
+            all.set_length((progress.total * self.chains.len()) as u64);
+            let done = self.done.iter().map(|done| done.load(Ordering::Relaxed));
+            all.set_position(done.sum::<usize>() as u64);
+        }
+    }
+
+    fn finish(&self) {
+        self.chains.iter().for_each(ProgressBar::abandon);
+        if let Some(all) = &self.all {
+            all.finish_and_clear();
+        }
+        *SHOWN.lock().expect("no panics") = None;
     }
 }
 
@@ -142,13 +217,7 @@ impl Observer for ChainProgress {
                 if !progress.done.is_multiple_of(16) && progress.done != progress.total {
                     return;
                 }
-                let bar = &bars[progress.chain - 1];
-                bar.set_length(progress.total as u64);
-                bar.set_position(progress.done as u64);
-                bar.set_message(match progress.num_divergences {
-                    0 => phase.to_string(),
-                    divergences => format!("{phase}, {divergences} divergent"),
-                });
+                bars.show(progress, phase);
             }
             ChainProgress::Lines { last_tenth } => {
                 let tenth = 10 * progress.done / progress.total;

@@ -6,7 +6,9 @@ use clap::Args;
 
 use super::failure::Failure;
 use super::json;
-use super::terminal::{check_finished, print_comparison, print_rows, print_summary, width};
+use super::terminal::{
+    check_finished, fit_folder, print_comparison, print_rows, print_summary, width,
+};
 use crate::posterior::draws::read_output;
 use crate::posterior::{Posterior, PosteriorError, summary};
 use crate::report;
@@ -14,7 +16,7 @@ use crate::text::full_sentence;
 
 #[derive(Debug, Args)]
 pub(super) struct SummaryArgs {
-    /// The output folder of a fit
+    /// The output folder of a fit, or its config
     folder: PathBuf,
     /// End with exit code 1 when the fit is not finished
     #[arg(long)]
@@ -22,7 +24,8 @@ pub(super) struct SummaryArgs {
 }
 
 pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
-    match Posterior::read(&args.folder) {
+    let folder = fit_folder(&args.folder)?;
+    match Posterior::read(&folder) {
         Ok(posterior) => {
             check_finished(&posterior, args.strict)?;
             say!("{}", report::overview(&posterior, width()));
@@ -39,7 +42,7 @@ pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
         // The table needs fewer files.
         Err(error) if args.strict => Err(Failure::user(full_sentence(&error))),
         Err(error) => {
-            let rows = summary::rows(&read_output(&args.folder)?);
+            let rows = summary::rows(&read_output(&folder)?);
             note!("warning: no verdict: {error}");
             print_rows(&rows);
             Ok(())

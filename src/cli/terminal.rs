@@ -8,7 +8,9 @@ use console::Term;
 
 use super::failure::Failure;
 use super::output::to_stdout;
+use super::progress::above_bars;
 use crate::baseline::compare::{self, Estimate};
+use crate::config;
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::{Finding, SummaryRow, text_table};
 
@@ -39,7 +41,7 @@ pub(super) fn stop_on_interrupt(words: &'static str) -> Arc<AtomicBool> {
         if handle.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        note!("{words}; press Ctrl-C again to stop at once.");
+        above_bars(|| note!("{words}; press Ctrl-C again to stop at once."));
     });
     if let Err(error) = set {
         note!("warning: Ctrl-C will lose the draws, since its handler could not be set: {error}");
@@ -74,6 +76,14 @@ fn ignores_hangup() -> bool {
 
 #[cfg(not(unix))]
 fn ignore_hangup() {}
+
+/// The output folder of a fit, which may be named by its config.
+pub(super) fn fit_folder(named: &Path) -> Result<PathBuf, Failure> {
+    match named.is_file() {
+        true => Ok(config::load(named, &[])?.output),
+        false => Ok(named.to_path_buf()),
+    }
+}
 
 /// Says when a fit is not finished, on the first line; under `--strict` that is a failure.
 pub(super) fn check_finished(fit: &Posterior, strict: bool) -> Result<(), Failure> {

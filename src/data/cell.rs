@@ -27,7 +27,7 @@ pub(super) fn number(cell: &str) -> Number {
     }
 }
 
-pub(super) fn is_missing(cell: &str) -> bool {
+pub(crate) fn is_missing(cell: &str) -> bool {
     cell.is_empty()
         || cell == "."
         || ["na", "n/a", "null"]

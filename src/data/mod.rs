@@ -35,6 +35,7 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use cell::is_missing;
 pub use convert::{CANDIDATES, Conversion, LINKED, convert, probability_column};
 pub use error::DataError;
 pub(crate) use formula::Formula;

@@ -31,6 +31,8 @@ impl Folder {
     pub const TRUST: &str = "trust.json";
     pub const PREDICTIVE: &str = "predictive.json";
     pub const REPORT: &str = "report.html";
+    /// The report without anything of single rows.
+    pub const AGGREGATE_REPORT: &str = "report_aggregate.html";
     /// Which fit is in the folder, and how far it has come.
     pub const STATUS: &str = "status.json";
     /// There while a fit is at work.
@@ -40,7 +42,7 @@ impl Folder {
     const INPUT: [&str; 3] = [Folder::CONFIG, Folder::PROGRAM, Folder::DATA];
 
     /// What a fit makes of its draws.
-    const RESULTS: [&str; 10] = [
+    const RESULTS: [&str; 11] = [
         Folder::SUMMARY,
         Folder::DIAGNOSTICS,
         Folder::ROWS,
@@ -51,6 +53,7 @@ impl Folder {
         Folder::TRUST,
         Folder::PREDICTIVE,
         Folder::REPORT,
+        Folder::AGGREGATE_REPORT,
     ];
 
     pub fn new(path: impl Into<PathBuf>) -> Folder {

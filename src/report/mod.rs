@@ -1,6 +1,8 @@
 //! The report that people look at: one HTML file, made from a finished fit.
 
+mod aggregate;
 mod by_chain;
+mod card;
 mod coefficients;
 mod data_notes;
 pub(crate) mod format;
@@ -8,6 +10,7 @@ mod links;
 mod page;
 mod posterior;
 mod provenance;
+mod status;
 mod terminal;
 mod trust;
 mod verdict;
@@ -35,6 +38,11 @@ pub use verdict::Verdict;
 pub enum ReportError {
     #[error("a report needs {}, which fits of older versions did not write: fit again", path.display())]
     Missing { path: PathBuf },
+    #[error(
+        "--aggregate needs a fit of at least {} rows, and this one has {num_rows}: each of its numbers would tell of single rows",
+        aggregate::LEAST_ROWS
+    )]
+    TooFewRows { num_rows: usize },
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -46,7 +54,20 @@ pub fn write(fit: &Posterior) -> Result<PathBuf, ReportError> {
             path: fit.folder.file(Folder::PROGRAM),
         });
     }
-    let path = fit.folder.file(Folder::REPORT);
-    fs::write(&path, page::html(fit)).map_err(FileError::write(&path))?;
+    written(fit, Folder::REPORT, page::html(fit))
+}
+
+/// Writes report_aggregate.html, which holds nothing of single rows, into the output folder of a fit.
+pub fn write_aggregate(fit: &Posterior) -> Result<PathBuf, ReportError> {
+    let num_rows = fit.num_rows().unwrap_or(0);
+    if num_rows < aggregate::LEAST_ROWS {
+        return Err(ReportError::TooFewRows { num_rows });
+    }
+    written(fit, Folder::AGGREGATE_REPORT, page::aggregate_html(fit))
+}
+
+fn written(fit: &Posterior, name: &str, page: String) -> Result<PathBuf, ReportError> {
+    let path = fit.folder.file(name);
+    fs::write(&path, page).map_err(FileError::write(&path))?;
     Ok(path)
 }

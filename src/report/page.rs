@@ -5,6 +5,8 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
 
+use super::aggregate::Aggregate;
+use super::card::Card;
 use super::coefficients::CoefficientsSection;
 use super::format::count;
 use super::links::LinksSection;
@@ -34,9 +36,12 @@ impl Picture {
 }
 
 /// Templates by name; the page includes one for each section.
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 11] = [
     ("page.html", include_str!("templates/page.html")),
     ("macros.html", include_str!("templates/macros.html")),
+    ("aggregate.html", include_str!("templates/aggregate.html")),
+    ("card.html", include_str!("templates/card.html")),
+    ("why.html", include_str!("templates/why.html")),
     ("verdict.html", include_str!("templates/verdict.html")),
     (
         "coefficients.html",
@@ -50,7 +55,43 @@ const TEMPLATES: [(&str, &str); 8] = [
 const STYLE: &str = include_str!("templates/style.css");
 const SCRIPT: &str = include_str!("templates/script.js");
 
+/// The report of a fit.
 pub fn html(fit: &Posterior) -> String {
+    let sections = Sections {
+        name: &fit.config.name,
+        subtitle: subtitle(fit),
+        version: env!("CARGO_PKG_VERSION"),
+        style: style(),
+        script: SCRIPT,
+        card: Card::new(fit),
+        verdict: Verdict::new(fit),
+        coefficients: CoefficientsSection::new(fit),
+        links: LinksSection::new(fit),
+        posterior: PosteriorSection::new(fit),
+        trust: TrustSection::new(fit),
+        provenance: Provenance::new(fit),
+    };
+    rendered("page.html", &sections)
+}
+
+/// The report of a fit without anything of single rows.
+pub fn aggregate_html(fit: &Posterior) -> String {
+    let page = AggregatePage {
+        name: &fit.config.name,
+        subtitle: subtitle(fit),
+        version: env!("CARGO_PKG_VERSION"),
+        style: style(),
+        script: SCRIPT,
+        aggregate: Aggregate::new(fit),
+    };
+    rendered("aggregate.html", &page)
+}
+
+fn style() -> String {
+    format!("{STYLE}{}", plot::page_style())
+}
+
+fn rendered(template: &str, sections: &impl Serialize) -> String {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let syntax = SyntaxConfig::builder()
@@ -62,21 +103,8 @@ pub fn html(fit: &Posterior) -> String {
         let added = environment.add_template(name, text);
         added.expect("the templates are part of the program");
     }
-    let page = environment.get_template("page.html").expect("added above");
-    let sections = Sections {
-        name: &fit.config.name,
-        subtitle: subtitle(fit),
-        version: env!("CARGO_PKG_VERSION"),
-        style: format!("{STYLE}{}", plot::page_style()),
-        script: SCRIPT,
-        verdict: Verdict::new(fit),
-        coefficients: CoefficientsSection::new(fit),
-        links: LinksSection::new(fit),
-        posterior: PosteriorSection::new(fit),
-        trust: TrustSection::new(fit),
-        provenance: Provenance::new(fit),
-    };
-    let rendered = page.render(Serde(&sections));
+    let page = environment.get_template(template).expect("added above");
+    let rendered = page.render(Serde(sections));
     let page = rendered.expect("the templates fit the sections");
     printable(&page).into_owned()
 }
@@ -90,6 +118,7 @@ struct Sections<'a> {
     version: &'a str,
     style: String,
     script: &'a str,
+    card: Card,
     verdict: Verdict,
     coefficients: CoefficientsSection,
     /// None where every link was kept.
@@ -97,6 +126,17 @@ struct Sections<'a> {
     posterior: PosteriorSection,
     trust: TrustSection,
     provenance: Provenance,
+}
+
+/// What the template of the aggregate report sees.
+#[derive(Serialize)]
+struct AggregatePage<'a> {
+    name: &'a str,
+    subtitle: String,
+    version: &'a str,
+    style: String,
+    script: &'a str,
+    aggregate: Aggregate,
 }
 
 fn subtitle(fit: &Posterior) -> String {

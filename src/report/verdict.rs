@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::data_notes;
 use super::format::{count, percent, significant, with_spread};
+use super::status::{NoAnswer, no_answer};
 use crate::baseline::compare::{Estimate, UNSHUFFLE};
 use crate::config::Family;
 use crate::data::INTERCEPT;
@@ -12,7 +13,7 @@ use crate::posterior::{Coefficient, Posterior};
 use crate::trust::{Check, Method, Trust};
 
 /// Above this probability a link counts as probably wrong, or a partner as found.
-const PROBABLY: f64 = 0.5;
+pub const PROBABLY: f64 = 0.5;
 /// Below this expected share of wrong links there is nothing to see.
 const NEGLIGIBLE: f64 = 0.005;
 /// Coefficients named in a sentence.
@@ -85,6 +86,14 @@ impl Verdict {
     }
 }
 
+/// What was found besides the share of wrong links, in sentences that count no rows.
+pub fn without_rows(fit: &Posterior) -> Vec<String> {
+    let mut findings = Vec::from_iter(effect(fit));
+    findings.extend(remarks(fit));
+    findings.push(agreement(fit));
+    findings
+}
+
 /// Failed checks that do not stand in the way of the joint posterior, and why they do not.
 fn remarks(fit: &Posterior) -> Vec<String> {
     let Some(trust) = &fit.trust else {
@@ -103,17 +112,72 @@ fn remarks(fit: &Posterior) -> Vec<String> {
 
 /// What the file says of wrong links: their share, under its condition, or what contradicts the model behind it.
 fn mismatch(fit: &Posterior) -> String {
+    if let (Some(trust), Some(_)) = (distrust(fit), &fit.links) {
+        return format!(
+            "{} What would help: rows checked by hand (data.safe), an audit of links (permutation.prior.audit){}.",
+            contradiction(trust),
+            alternative(fit)
+        );
+    }
+    headline(fit)
+}
+
+fn contradiction(trust: &Trust) -> String {
+    format!(
+        "This file contradicts the model behind the links, so no number of wrong links is given. {}",
+        trust.sentence
+    )
+}
+
+/// The first sentence of a report: the share of wrong links under its condition, or why there is none.
+pub fn headline(fit: &Posterior) -> String {
     let num_rows = fit.rows.len();
     if fit.links.is_none() {
         return "Every link was kept as it is, so this fit says nothing of wrong links.".into();
     }
     if let Some(trust) = distrust(fit) {
+        return contradiction(trust);
+    }
+    if let Some(NoAnswer::Disagreeing { largest_r_hat }) = no_answer(fit) {
         return format!(
-            "This file contradicts the model behind the links, so no number of wrong links is given. {} What would help: rows checked by hand (data.safe), an audit of links (permutation.prior.audit){}.",
-            trust.sentence,
-            alternative(fit)
+            "The chains have not found the same answer (largest R-hat {}), so no number of wrong links is given.",
+            significant(largest_r_hat, 4)
         );
     }
+    match share(fit) {
+        Share::Unknown => {
+            format!("How many of the {num_rows} rows are linked wrongly could not be estimated.")
+        }
+        Share::Negligible { at_most } => format!(
+            "There is no sign of wrong links among the {num_rows} rows: if {}, their share is at most {} with 95 % probability.",
+            condition(fit),
+            percent(at_most)
+        ),
+        Share::Found { mean, low, high } => format!(
+            "If {}, about {} of the {num_rows} rows are linked wrongly (90 % interval {} to {}){}.",
+            condition(fit),
+            percent(mean),
+            percent(low),
+            percent(high),
+            from_outside(fit)
+        ),
+    }
+}
+
+/// The share of the rows that are linked wrongly.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Share {
+    /// So small that nothing was found; with 95 % probability it is not larger.
+    Negligible { at_most: f64 },
+    /// Posterior mean and 90 % interval.
+    Found { mean: f64, low: f64, high: f64 },
+    /// The draws do not tell.
+    Unknown,
+}
+
+/// The share of wrong links of a fit that moved links, under its condition.
+pub fn share(fit: &Posterior) -> Share {
+    let num_rows = fit.rows.len();
     let moved = fit.quantity("n_moved");
     let share = |number: Option<f64>| number.map(|number| number / num_rows as f64);
     let (Some(mean), Some(low), Some(high)) = (
@@ -121,28 +185,18 @@ fn mismatch(fit: &Posterior) -> String {
         share(moved.and_then(|row| row.q5)),
         share(moved.and_then(|row| row.q95)),
     ) else {
-        return format!(
-            "How many of the {num_rows} rows are linked wrongly could not be estimated."
-        );
+        return Share::Unknown;
     };
-    let condition = condition(fit);
     // Where no draw moves a row, the rate still says how many wrong links could have gone unseen.
     let unseen = fit.quantity("mismatch_rate").and_then(|rate| rate.q95);
     let movable = fit.data.as_ref().map_or(num_rows, |data| data.num_movable);
     let high_unseen = unseen.unwrap_or(high) * movable as f64 / num_rows as f64;
-    if mean < NEGLIGIBLE || num_expected(fit) < 1.0 {
-        return format!(
-            "There is no sign of wrong links among the {num_rows} rows: if {condition}, their share is at most {} with 95 % probability.",
-            percent(high.max(high_unseen))
-        );
+    match mean < NEGLIGIBLE || num_expected(fit) < 1.0 {
+        true => Share::Negligible {
+            at_most: high.max(high_unseen),
+        },
+        false => Share::Found { mean, low, high },
     }
-    format!(
-        "If {condition}, about {} of the {num_rows} rows are linked wrongly (90 % interval {} to {}){}.",
-        percent(mean),
-        percent(low),
-        percent(high),
-        from_outside(fit)
-    )
 }
 
 /// How many of the wrong links come from outside the file, where any may.
@@ -187,14 +241,14 @@ fn alternative(fit: &Posterior) -> &'static str {
 }
 
 /// The posterior mean of the number of moved rows.
-fn num_expected(fit: &Posterior) -> f64 {
+pub fn num_expected(fit: &Posterior) -> f64 {
     let moved = fit.quantity("n_moved").and_then(|row| row.mean);
     moved.unwrap_or(0.0)
 }
 
 /// How many rows are probably mislinked, and for how many it is known where they belong.
 fn probably_wrong(fit: &Posterior) -> Option<String> {
-    let links = fit.links.as_ref().filter(|_| distrust(fit).is_none())?;
+    let links = fit.links.as_ref().filter(|_| no_answer(fit).is_none())?;
     let (mut wrong, mut placed, mut outside) = (0, 0, 0);
     for row in 0..links.num_rows() {
         let found = links.row(row);
@@ -243,26 +297,11 @@ fn effect(fit: &Posterior) -> Option<String> {
     if let Some(trust) = distrust(fit) {
         return recommendation(fit, trust);
     }
-    let (given_name, given) = as_linked(fit)?;
-    let ours = joint(fit);
-    let pairs = given.into_iter().filter_map(|naive| {
-        let ours = ours.iter().find(|e| e.name == naive.name)?;
-        let [low, high] = ours.interval?;
-        let spread = ours.standard_error?;
-        let outside = naive.value < low || naive.value > high;
-        let distance = (ours.value - naive.value).abs() / spread;
-        let words = format!(
-            "{} {} instead of {} (90 % interval {} to {})",
-            naive.name,
-            with_spread(ours.value, spread),
-            with_spread(naive.value, spread),
-            with_spread(low, spread),
-            with_spread(high, spread)
-        );
-        Some((outside, distance, words))
-    });
-    let pairs: Vec<_> = pairs.collect();
-    let mut changed: Vec<_> = pairs.iter().filter(|(outside, ..)| *outside).collect();
+    if no_answer(fit).is_some() {
+        return None;
+    }
+    let (given_name, pairs) = changes(fit)?;
+    let mut changed: Vec<&Change> = pairs.iter().filter(|change| change.outside).collect();
     if changed.is_empty() {
         let same = match pairs.len() {
             0 => return None,
@@ -274,14 +313,48 @@ fn effect(fit: &Posterior) -> Option<String> {
             "{same} about what {given_name} finds: its estimates lie inside our 90 % intervals."
         ));
     }
-    changed.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let words: Vec<&str> = changed.iter().map(|c| c.2.as_str()).collect();
+    changed.sort_by(|a, b| b.distance.total_cmp(&a.distance));
+    let words: Vec<&str> = changed.iter().map(|c| c.words.as_str()).collect();
     Some(format!(
         "Against {given_name}, {} of {} changed: {}.",
         changed.len(),
         count(pairs.len(), "coefficient"),
         first_few(&words)
     ))
+}
+
+/// What became of one coefficient.
+pub struct Change {
+    /// Whether the estimate with every link kept lies outside the 90 % interval of this fit.
+    pub outside: bool,
+    /// From that estimate, in standard deviations.
+    distance: f64,
+    words: String,
+}
+
+/// Every coefficient beside the fit that takes every link as given, and what that fit is called.
+pub fn changes(fit: &Posterior) -> Option<(&'static str, Vec<Change>)> {
+    let (given_name, given) = as_linked(fit)?;
+    let ours = joint(fit);
+    let pairs = given.into_iter().filter_map(|naive| {
+        let ours = ours.iter().find(|e| e.name == naive.name)?;
+        let [low, high] = ours.interval?;
+        let spread = ours.standard_error?;
+        let words = format!(
+            "{} {} instead of {} (90 % interval {} to {})",
+            naive.name,
+            with_spread(ours.value, spread),
+            with_spread(naive.value, spread),
+            with_spread(low, spread),
+            with_spread(high, spread)
+        );
+        Some(Change {
+            outside: naive.value < low || naive.value > high,
+            distance: (ours.value - naive.value).abs() / spread,
+            words,
+        })
+    });
+    Some((given_name, pairs.collect()))
 }
 
 /// The fit that takes every link as given, by name: the same program where coefficients.csv has it, else least squares.

@@ -1,10 +1,16 @@
-"""Opens reports in a real browser, with the network off, and checks what a person would see.
+"""Opens reports in a real browser, with the network off, and checks what a person would see and do.
 
 usage: check_reports.py SCREENSHOT_FOLDER REPORT...
+
+A report named report_aggregate.html is also searched for everything that rows.csv beside it says of single rows.
 """
 
+import csv
+import html
+import re
 import shutil
 import sys
+import xml.etree.ElementTree as xml
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
@@ -59,6 +65,16 @@ ROWS = """(t) => [...t.tBodies[0].rows].map((r) => {
   return { shown: r.getClientRects().length > 0, text: (keys.length ? keys : [r]).map((e) => e.textContent.trim()).join(' ') };
 })"""
 
+# Moved rows of a panel of the scatter, by the number in their title, with the middle of their mark on the screen.
+MARKS = """(svg) => [...svg.querySelectorAll('g > title')].filter((t) => /^row \\d/.test(t.textContent)).map((t) => {
+  const box = t.nextElementSibling.getBoundingClientRect();
+  return { row: t.textContent.match(/^row (\\d+)/)[1], x: box.x + box.width / 2, y: box.y + box.height / 2 };
+})"""
+SHOWN_ROWS = "(t) => [...t.tBodies[0].rows].filter((r) => r.getClientRects().length).map((r) => r.cells[0].textContent.trim())"
+OPEN_WHYS = "() => [...document.querySelectorAll('.why[open]')].map((e) => e.id.slice(4))"
+STATUSES = ("Trust it", "Use with care", "Do not use")
+LEAST_COUNT = 10
+
 
 class Report:
     def __init__(self, browser, path, shots):
@@ -70,14 +86,19 @@ class Report:
             for scheme in ("light", "dark"):
                 self.look(width, scheme)
         self.use()
+        self.explore()
         self.without_script()
         self.photograph()
+        if self.path.name == "report_aggregate.html":
+            self.search_rows()
         return self.problems
 
     def open(self, width=DESK, scheme="light", **options):
         context = self.browser.new_context(
             offline=True, color_scheme=scheme, viewport={"width": width, "height": 900}, **options
         )
+        # A busy machine is slow to draw a whole page.
+        context.set_default_timeout(120_000)
         page = context.new_page()
         page.on("console", lambda m: m.type in ("error", "warning") and self.wrong(f"console: {m.text}"))
         page.on("pageerror", lambda error: self.wrong(f"script error: {error}"))
@@ -92,6 +113,21 @@ class Report:
     def wrong(self, what):
         self.problems.append(f"{self.path}: {what}")
 
+    def name(self):
+        kind = "_aggregate" if self.path.stem.endswith("aggregate") else ""
+        return self.path.parent.name + kind
+
+    def look_at_card(self, page):
+        """The first screen has a status in words, and numbers only where the fit may be used."""
+        status = page.locator(".card .status").inner_text()
+        if not any(status.endswith(words) for words in STATUSES):
+            self.wrong(f"no status: {status!r}")
+        refused = status.endswith("Do not use")
+        if refused and page.locator(".card .value").count():
+            self.wrong("a refused fit has a headline number")
+        if refused and re.search(r"about [\d.]+.%", page.locator(".headline").inner_text()):
+            self.wrong("the headline of a refused fit has a number")
+
     def look(self, width, scheme):
         context, page = self.open(width, scheme)
         for element in page.evaluate(OVERFLOWING)[:5]:
@@ -102,7 +138,8 @@ class Report:
             self.wrong(f"low contrast in {scheme}: {text}")
         if page.locator("h1").count() != 1:
             self.wrong("not exactly one h1")
-        name = f"{self.path.parent.name}_{width}_{scheme}.png"
+        self.look_at_card(page)
+        name = f"{self.name()}_{width}_{scheme}.png"
         page.screenshot(path=self.shots / name, full_page=True)
         context.close()
 
@@ -111,7 +148,7 @@ class Report:
         for name, width, height, scheme in (("top", 900, 1180, "light"), ("phone", PHONE, 844, "dark")):
             context, page = self.open(width, scheme)
             page.set_viewport_size({"width": width, "height": height})
-            page.screenshot(path=self.shots / f"{self.path.parent.name}_{name}.png")
+            page.screenshot(path=self.shots / f"{self.name()}_{name}.png")
             context.close()
 
     def use(self):
@@ -148,11 +185,153 @@ class Report:
         self.num_tools = page.locator("table.sortable").count() + len(searchable)
         context.close()
 
+    def explore(self):
+        """Scatter, table and explanations show the same rows, by pointer and by keyboard; downloads hold what is shown."""
+        context, page = self.open(accept_downloads=True)
+        if page.locator("#scatter .linked").count() and page.locator("#rows").count():
+            self.point(page)
+            self.brush(page)
+            self.keyboard(page)
+        self.explain(page)
+        self.download(page)
+        context.close()
+
+    def point(self, page):
+        """Resting the pointer on a mark names its row; rows at the same place may be named instead."""
+        svg = page.locator("#scatter svg").first
+        marks = svg.evaluate(MARKS)
+        for mark in marks[:3]:
+            page.mouse.move(mark["x"], mark["y"])
+            near = [m["row"] for m in marks if abs(m["x"] - mark["x"]) + abs(m["y"] - mark["y"]) < 6]
+            named = re.match(r"Row (\d+)", page.locator(".named").inner_text())
+            ring = page.locator("#scatter .ring").first
+            if not named or ring.get_attribute("visibility") != "visible":
+                self.wrong(f"pointing at row {mark['row']} names nothing")
+            elif named[1] not in near and not self.is_at(page, named[1], mark):
+                self.wrong(f"pointing at row {mark['row']} names row {named[1]}")
+
+    def is_at(self, page, row, mark):
+        """Whether the ring around a row that has no mark of its own is where the pointer is."""
+        box = page.locator("#scatter .ring").first.bounding_box()
+        return abs(box["x"] + box["width"] / 2 - mark["x"]) + abs(box["y"] + box["height"] / 2 - mark["y"]) < 8
+
+    def brush(self, page):
+        """A box around some of the marked rows leaves these in the table and none of the others."""
+        svg = page.locator("#scatter svg").first
+        svg.scroll_into_view_if_needed()
+        marks = svg.evaluate(MARKS)
+        if len(marks) < 4:
+            return
+        xs, ys = sorted(m["x"] for m in marks), sorted(m["y"] for m in marks)
+        left, right = xs[0] - 4.5, xs[len(xs) // 2] + 0.7
+        top, bottom = ys[0] - 4.5, ys[2 * len(ys) // 3] + 0.7
+        page.mouse.move(left, top)
+        page.mouse.down()
+        page.mouse.move(right, bottom, steps=5)
+        page.mouse.up()
+        shown = set(page.locator("#rows").evaluate(SHOWN_ROWS))
+        for mark in marks:
+            # The middle of a triangle's box is not its point: marks at the edge are left out.
+            edge = min(abs(mark["x"] - left), abs(mark["x"] - right), abs(mark["y"] - top), abs(mark["y"] - bottom)) < 3
+            inside = left <= mark["x"] <= right and top <= mark["y"] <= bottom
+            if not edge and (mark["row"] in shown) != inside:
+                self.wrong(f"brush: row {mark['row']} is {'in' if inside else 'outside of'} the box, but {'not ' if inside else ''}in the table")
+        page.get_by_role("button", name="Show all rows again").click()
+        if len(page.locator("#rows").evaluate(SHOWN_ROWS)) != page.locator("#rows tbody tr").count():
+            self.wrong("brush: not all rows are shown again")
+
+    def keyboard(self, page):
+        """Arrows name the rows in the order of the table, Enter explains one."""
+        order = page.locator("#rows").evaluate(SHOWN_ROWS)
+        page.locator("#scatter .plots").focus()
+        page.keyboard.press("Escape")
+        for row in order[:3]:
+            page.keyboard.press("ArrowRight")
+            if not page.locator(".named").inner_text().startswith(f"Row {row}"):
+                self.wrong(f"keyboard: the arrow does not name row {row}")
+        page.keyboard.press("Enter")
+        if page.evaluate(OPEN_WHYS) != [order[2]]:
+            self.wrong(f"keyboard: Enter does not explain row {order[2]}")
+
+    def explain(self, page):
+        """A row's link opens its explanation and no other; its parts add up."""
+        links = page.locator('#rows a[href^="#why-"]')
+        for k in range(min(links.count(), 3)):
+            row = links.nth(k).inner_text()
+            links.nth(k).focus()
+            page.keyboard.press("Enter")
+            if page.evaluate(OPEN_WHYS) != [row]:
+                self.wrong(f"row {row} is not explained")
+                continue
+            cells = page.locator(f"#why-{row} .waterfall tbody td:nth-child(2)").all_inner_texts()
+            values = [float(text.replace("\u2212", "-")) for text in cells]
+            if abs(sum(values[:-1]) - values[-1]) > 0.05 * len(values) + 1e-9:
+                self.wrong(f"the parts of row {row} do not add up: {cells}")
+            for track, bar in zip(
+                page.locator(f"#why-{row} .track").all(), page.locator(f"#why-{row} .track i").all()
+            ):
+                outer, inner = track.bounding_box(), bar.bounding_box()
+                if inner["x"] < outer["x"] - 1 or inner["x"] + inner["width"] > outer["x"] + outer["width"] + 3:
+                    self.wrong(f"a bar of row {row} leaves its column")
+        self.num_explained = page.locator(".why").count()
+
+    def download(self, page):
+        """The first table as CSV and the first figure as SVG."""
+        for name, button in (("csv", "as CSV"), ("svg", "as SVG")):
+            buttons = page.get_by_role("button", name=button)
+            if buttons.count() == 0:
+                self.wrong(f"nothing can be downloaded {button}")
+                continue
+            with page.expect_download() as waiting:
+                buttons.first.click()
+            path = self.shots / f"{self.name()}.{name}"
+            waiting.value.save_as(path)
+            if name == "svg":
+                root = xml.parse(path).getroot()
+                if not root.tag.endswith("svg") or root.find("{http://www.w3.org/2000/svg}style") is None:
+                    self.wrong("the downloaded figure is not an SVG file with its style")
+                continue
+            lines = list(csv.reader(path.open(newline="")))
+            table = page.locator("table.sortable").first
+            if len(lines) != 1 + table.locator("tbody tr").count() or len({len(line) for line in lines}) != 1:
+                self.wrong("the downloaded table is not the table")
+
     def without_script(self):
         context, page = self.open(java_script_enabled=False)
         if "Verdict" not in page.locator("main").inner_text():
             self.wrong("without script there is no verdict")
+        for why in page.locator(".why").all()[:2]:
+            why.locator("summary").click()
+            if not why.locator(".waterfall").is_visible():
+                self.wrong("without script a row is not explained")
         context.close()
+
+    def search_rows(self):
+        """Nothing of a single row: ids, blocks, values as in rows.csv or rounded, paths, small counts."""
+        text = html.unescape(self.path.read_text())
+        shown = re.sub(r"<(style|script|svg).*?</\1>", " ", text, flags=re.S)
+        words = set(re.findall(r"[^\s<>\"'=(),;]+", shown))
+        folder = self.path.parent
+        for path in (folder.resolve(), folder.resolve().parent):
+            if str(path) in text:
+                self.wrong(f"aggregate: the path {path}")
+        with (folder / "rows.csv").open(newline="") as file:
+            for row in csv.DictReader(file):
+                for column in ("id", "best_link_id", "block"):
+                    value = row.get(column) or ""
+                    # A plain number may be any number of the page.
+                    if value and not value.replace(".", "").isdigit() and value in text:
+                        self.wrong(f"aggregate: the {column} {value}")
+                for column in ("response", "fitted", "fitted_best"):
+                    value = row.get(column) or ""
+                    rounded = {value} | {f"{float(value):.{k}f}" for k in (3, 4, 5)} if value else set()
+                    if any(len(v.lstrip("-")) > 4 and "." in v and v in words for v in rounded):
+                        self.wrong(f"aggregate: the {column} {value}")
+        if any(selector in text for selector in ('id="rows"', 'class="why"', 'id="scatter"')):
+            self.wrong("aggregate: a table or figure of rows")
+        for number in re.findall(r"\b(\d+) rows?\b", shown):
+            if int(number) < LEAST_COUNT:
+                self.wrong(f"aggregate: a count of {number} rows")
 
 
 def is_sorted(values, direction):
@@ -181,6 +360,45 @@ def planted(report, folder):
         yield name, path
 
 
+# Mistakes in what the script or an aggregate report does: what is exchanged, and who must notice.
+BROKEN_TOOLS = {
+    "a brush that chooses everything": ("a >= x && a <= x + width", "a === a"),
+    "arrows that stay": ("ArrowRight: 1", "ArrowRight: 0"),
+    "a pointer that names the wrong row": ("y: Number(text(response))", "y: 1 + Number(text(response))"),
+    "two explanations at once": ("(other.open = other === why)", "(other.open = other.open || other === why)"),
+    "parts that do not add up": ("\u2212", "+"),
+    "a table without its last column": ("[...row.cells].map(", "[...row.cells].slice(row.rowIndex ? 0 : 1).map("),
+}
+
+
+def planted_tools(report, folder):
+    """The same report with a tool that does the wrong thing."""
+    text = report.read_text()
+    for name, (old, new) in BROKEN_TOOLS.items():
+        if old not in text:
+            yield name, None
+            continue
+        path = folder / name.replace(" ", "_") / "report.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace(old, new))
+        yield name, path
+
+
+def planted_rows(report, folder):
+    """The same aggregate report with something of one row in it."""
+    text = report.read_text()
+    rows = (report.parent / "rows.csv").read_text()
+    response = next(csv.DictReader(rows.splitlines()))["response"]
+    for name, words in {"a response": response, "a small count": "3 rows", "a path": str(report.parent.resolve())}.items():
+        path = folder / f"aggregate_with_{name.replace(' ', '_')}" / "report_aggregate.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace("</main>", f"<p>{words} here</p></main>"))
+        (path.parent / "rows.csv").write_text(rows)
+        if name == "a path":
+            path.write_text(text.replace("</main>", f"<p>{path.parent.resolve()}</p></main>"))
+        yield name, path
+
+
 def main():
     shots = Path(sys.argv[1])
     shots.mkdir(parents=True, exist_ok=True)
@@ -194,7 +412,10 @@ def main():
             report = Report(browser, path, shots)
             problems += report.check()
             tools += report.num_tools
-            print(f"{path}: {path.stat().st_size / 1e6:.2f} MB, {report.num_tools} tables to sort or search")
+            print(
+                f"{path}: {path.stat().st_size / 1e6:.2f} MB, {report.num_tools} tables to sort or search, "
+                f"{report.num_explained} rows explained"
+            )
         if tools == 0:
             problems.append("no report has a table to sort or search")
         for name, path in planted(reports[0], shots / "planted"):
@@ -202,6 +423,18 @@ def main():
             report.look(PHONE, "light")
             if not report.problems:
                 problems.append(f"{name}, planted in {path}, went unnoticed")
+        for name, path in planted_tools(reports[0], shots / "planted"):
+            report = path and Report(browser, path, shots / "planted")
+            if report:
+                report.explore()
+            if not report or not report.problems:
+                problems.append(f"{name}, planted in {path or reports[0]}, went unnoticed")
+        for aggregate in [path for path in reports if path.name == "report_aggregate.html"][:1]:
+            for name, path in planted_rows(aggregate, shots / "planted"):
+                report = Report(browser, path, shots / "planted")
+                report.search_rows()
+                if not report.problems:
+                    problems.append(f"{name}, planted in {path}, went unnoticed")
         browser.close()
     print("\n".join(problems) or "no problems")
     sys.exit(bool(problems))

@@ -254,3 +254,70 @@ fn without_arguments_there_is_help_with_the_exit_codes() {
     let (stdout, _) = project.run(&["--version"], 0);
     assert!(stdout.starts_with("unshuffle "), "{stdout}");
 }
+
+#[test]
+fn shells_and_the_manual_know_every_command() {
+    let project = Project::new(&[]);
+    for (shell, mark) in [
+        ("bash", "complete -F _unshuffle"),
+        ("zsh", "#compdef unshuffle"),
+        ("fish", "complete -c unshuffle"),
+    ] {
+        let (stdout, _) = project.run(&["completions", shell], 0);
+        assert!(stdout.contains(mark), "{shell}");
+        for word in ["diagnose", "aggregate", "bridgestan"] {
+            assert!(stdout.contains(word), "{shell} {word}");
+        }
+    }
+    let (_, stderr) = project.run(&["completions", "csh"], 2);
+    assert!(stderr.contains("bash, zsh, fish"), "{stderr}");
+    let (stdout, _) = project.run(&["man", "pages"], 0);
+    for name in [
+        "unshuffle",
+        "unshuffle-fit",
+        "unshuffle-report",
+        "unshuffle-study-run",
+    ] {
+        let page = std::fs::read_to_string(project.path(&format!("pages/{name}.1"))).unwrap();
+        assert!(
+            page.contains(".TH ") && stdout.contains(&format!("{name}.1")),
+            "{name}"
+        );
+        assert!(page.contains(&name.replace('-', "\\-")), "{page}");
+    }
+}
+
+#[test]
+fn a_config_for_a_file_of_ones_own_is_ready_to_fit() {
+    let project = Project::new(&[]);
+    let mut text = String::from("\u{feff}id;town;age;pay\n");
+    for k in 0..40 {
+        let town = ["north", "south"][k % 2];
+        text += &format!(
+            "{};{town};{};{}.{}\n",
+            100 + k,
+            20 + (k * 7) % 31,
+            10 + k % 9,
+            k % 10
+        );
+    }
+    project.write("my.csv", &text);
+    let (stdout, _) = project.run(&["init", "--from", "my.csv"], 0);
+    for line in ["response  pay", "predictors town, age", "id        id"] {
+        assert!(stdout.contains(line), "{stdout}");
+    }
+    let config = std::fs::read_to_string(project.path("my.json")).unwrap();
+    assert!(config.contains("\"file\": \"my.csv\""), "{config}");
+    project.run(&["check", "my.json"], 0);
+    let (_, stderr) = project.run(&["init", "--from", "my.csv"], 2);
+    assert!(
+        stderr.contains("already exists") && stderr.contains("--force"),
+        "{stderr}"
+    );
+    project.run(
+        &["init", "--from", "my.csv", "--response", "age", "--force"],
+        0,
+    );
+    let (_, stderr) = project.run(&["init", "--from", "none.csv"], 2);
+    assert!(stderr.contains("none.csv"), "{stderr}");
+}

@@ -66,7 +66,49 @@ fn a_report_is_made_again_from_the_saved_files_alone() {
         "{stdout}{stderr}"
     );
 
+    check_aggregate(&project, &first);
+    check_config_in_place_of_folder(&project);
     older_folders_get_one_sentence(&project);
+}
+
+/// Every id and every value of the file is searched for, as the file has it and as tables round it.
+fn check_aggregate(project: &Project, whole: &str) {
+    let (stdout, _) = project.run(&["report", "out", "--aggregate"], 0);
+    assert!(stdout.contains("report_aggregate.html"), "{stdout}");
+    let text = |page: &str| page.replace("&#x2f;", "/").replace("&lt;", "<");
+    let read = fs::read_to_string(project.path("out/report_aggregate.html")).unwrap();
+    let (whole, aggregate) = (text(whole), text(&read));
+    let folder = project.path("");
+    let folder = folder.canonicalize().unwrap();
+    let folder = folder.to_str().unwrap();
+    assert!(whole.contains(folder) && !aggregate.contains(folder));
+    let mut num_found = [0, 0];
+    for (k, (_, y)) in rows().into_iter().enumerate() {
+        let id = format!("<i>p{k}");
+        assert!(!aggregate.contains(&id), "{id}");
+        num_found[0] += usize::from(whole.contains(&id));
+        for value in [format!("{y}"), format!("{y:.3}")] {
+            // Shorter numbers stand for other things too.
+            if value.trim_start_matches('-').len() >= 5 {
+                assert!(!aggregate.contains(&value), "{value}");
+            }
+        }
+        num_found[1] += usize::from(whole.contains(&format!("{y:.2}")));
+    }
+    assert_eq!(num_found, [20, 20], "what the search can see");
+    check_self_contained(&aggregate);
+}
+
+fn check_config_in_place_of_folder(project: &Project) {
+    for command in ["summary", "diagnose", "report"] {
+        let by_folder = project.run(&[command, "out"], 0);
+        let by_config = project.run(&[command, "config.json"], 0);
+        let names =
+            |(out, _): (String, String)| out.replace(project.path("").to_str().unwrap(), "");
+        assert_eq!(names(by_config), names(by_folder), "{command}");
+    }
+    let (_, stderr) = project.run(&["summary", "data.csv"], 2);
+    assert!(stderr.contains("data.csv"), "{stderr}");
 }
 
 fn check_self_contained(page: &str) {
@@ -234,12 +276,12 @@ fn row_numbers_are_those_of_the_file_from_the_fit_to_the_report() {
     for part in [
         "20 rows of the file were left out because a value is missing: x (20 rows).",
         "By the data the rows stand in 2 blocks",
-        "<th scope=\"row\" class=\"key\">40</th>",
+        "<th scope=\"row\" class=\"key\"><a href=\"#why-40\">40</a></th>",
         "<th scope=\"row\" class=\"key\">south</th><td>10</td>",
     ] {
         assert!(html.contains(part), "{part}");
     }
-    assert!(!html.contains("<th scope=\"row\" class=\"key\">39</th>"));
+    assert!(!html.contains("why-39") && html.contains("id=\"why-40\""));
 
     // A folder of an older version has no data.json: the names come from the config.
     fs::remove_file(folder.join("data.json")).unwrap();

@@ -30,6 +30,8 @@ pub struct Panel {
     /// Of the plot without its titles and labels, in pixels; without it, what suits the columns and the marks. All panels of a row are
     /// as high as its highest.
     pub height: Option<f64>,
+    /// Whether the place of the plot and the ends of its axes are written out, for a script that finds points by their values.
+    pub linked: bool,
     /// Drawn in this order, rules on top of the others.
     pub marks: Vec<Mark>,
 }
@@ -126,6 +128,12 @@ impl Panel {
 
     pub fn y(mut self, axis: Axis) -> Self {
         self.y = axis;
+        self
+    }
+
+    /// Writes out where the plot is and what its axes span; both must be linear.
+    pub fn linked(mut self) -> Self {
+        self.linked = true;
         self
     }
 

@@ -143,7 +143,7 @@ impl<'a> Plan<'a> {
         below: &Labels,
         beside: &Labels,
     ) -> String {
-        let mut svg = String::from("<g>\n");
+        let mut svg = format!("<g{}>\n", self.link(frame));
         let titles = self.title_lines(cell_width);
         let line = PANEL_TITLE_SIZE * LINE_HEIGHT;
         for (k, title) in titles.iter().enumerate() {
@@ -176,6 +176,21 @@ impl<'a> Plan<'a> {
         svg += &labels_svg(frame, below, beside);
         svg += &self.axis_names(frame, below, beside);
         svg + "</g>\n"
+    }
+
+    /// The plot's left, top, width and height in pixels, and the ends of both axes.
+    fn link(&self, frame: &Frame) -> String {
+        let (true, Some(x), Some(y)) = (self.panel.linked, self.x, self.y) else {
+            return String::new();
+        };
+        debug_assert!(!(x.log || y.log || x.reversed || y.reversed));
+        let place = [frame.left, frame.top, frame.width, frame.height].map(num);
+        let ends = [x.low, x.high, y.low, y.high].map(|end| end.to_string());
+        format!(
+            " data-frame=\"{}\" data-range=\"{}\"",
+            place.join(" "),
+            ends.join(" ")
+        )
     }
 
     /// Lines at the ticks; none under a heat map, which would hide them.

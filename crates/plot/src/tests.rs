@@ -356,3 +356,32 @@ fn fine_lines_have_no_markers_however_few_their_points() {
     assert_eq!(svg.matches("class=\"us-fine\"").count(), 2);
     assert!(!svg.contains("us-fill us-outlined"));
 }
+
+#[test]
+fn a_linked_panel_says_where_its_values_are() {
+    let panel = Panel::new("")
+        .x(Axis::linear("").range(0.0, 2.0))
+        .y(Axis::linear("").range(-1.0, 1.0))
+        .mark(Mark::labelled_points(
+            Series(0),
+            vec![(0.5, -0.5, "a point".into())],
+        ));
+    let plain = Figure::new("", "").panel(panel.clone()).svg();
+    assert!(!plain.contains("data-frame"));
+    let svg = Figure::new("", "").panel(panel.linked()).svg();
+    let numbers = |name: &str| -> Vec<f64> {
+        let behind = svg.split(&format!("{name}=\"")).nth(1).unwrap();
+        let text = behind.split('"').next().unwrap();
+        text.split(' ').map(|word| word.parse().unwrap()).collect()
+    };
+    let (frame, range) = (numbers("data-frame"), numbers("data-range"));
+    let x = frame[0] + frame[2] * (0.5 - range[0]) / (range[1] - range[0]);
+    let y = frame[1] + frame[3] * (range[3] + 0.5) / (range[3] - range[2]);
+    let drawn = |name: &str| -> f64 {
+        let circle = svg.split("<title>a point</title><circle").nth(1).unwrap();
+        let behind = circle.split(&format!("{name}=\"")).nth(1).unwrap();
+        behind.split('"').next().unwrap().parse().unwrap()
+    };
+    assert!((drawn("cx") - x).abs() < 0.11, "{svg}");
+    assert!((drawn("cy") - y).abs() < 0.11, "{svg}");
+}

@@ -29,6 +29,14 @@ impl CoefficientsSection {
             table: SummaryTable::new(fit),
         }
     }
+
+    /// The same without quantities that may belong to single rows.
+    pub fn without_rows(fit: &Posterior) -> CoefficientsSection {
+        CoefficientsSection {
+            table: SummaryTable::of_file(fit),
+            ..CoefficientsSection::new(fit)
+        }
+    }
 }
 
 /// The forest plot as an SVG file of its own.

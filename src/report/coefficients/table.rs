@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
+use crate::report::aggregate::is_of_file;
 use crate::report::format::{significant, with_spread};
 
 /// Quantities shown; summary.csv has the others.
@@ -55,10 +56,17 @@ pub struct Quantity {
 
 impl SummaryTable {
     pub fn new(fit: &Posterior) -> SummaryTable {
-        let named = fit
-            .summary()
-            .iter()
-            .map(|row| (fit.name_of(&row.name), row));
+        SummaryTable::chosen(fit, |_| true)
+    }
+
+    /// Without quantities that may belong to single rows.
+    pub fn of_file(fit: &Posterior) -> SummaryTable {
+        SummaryTable::chosen(fit, |row| is_of_file(fit, &row.name))
+    }
+
+    fn chosen(fit: &Posterior, is_chosen: impl Fn(&SummaryRow) -> bool) -> SummaryTable {
+        let rows = fit.summary().iter().filter(|row| is_chosen(row));
+        let named = rows.map(|row| (fit.name_of(&row.name), row));
         SummaryTable::of(named.collect())
     }
 

@@ -11,6 +11,9 @@ use crate::report::page::Picture;
 /// Points in each panel.
 const MOST_POINTS: usize = 3000;
 
+/// Of each figure in pixels, so that its text stays readable at the width of a phone.
+const WIDTH: f64 = 420.0;
+
 const KEPT: Series = Series(0);
 const RELINKED: Series = Series(1);
 const EQUAL: Series = Series(6);
@@ -34,7 +37,7 @@ pub fn picture(
         all().filter(finite).fold(f64::INFINITY, f64::min),
         all().filter(finite).fold(f64::NEG_INFINITY, f64::max),
     );
-    let panel = |title: &str, place: usize| {
+    let panel = |place: usize| {
         let kept = kept
             .iter()
             .map(|&row| (fitted[row][place], data[row].response));
@@ -46,10 +49,11 @@ pub fn picture(
             );
             (fitted[row][place], data[row].response, text)
         });
-        Panel::new(title)
+        Panel::new("")
             .x(Axis::linear("fitted"))
             .y(Axis::linear("observed"))
-            .height(300.0)
+            .height(270.0)
+            .linked()
             .mark(Mark::dashed(
                 EQUAL,
                 vec![(ends.0, ends.0), (ends.1, ends.1)],
@@ -58,24 +62,26 @@ pub fn picture(
             .mark(Mark::labelled_points(RELINKED, moved.collect()))
     };
     let [before, after] = [0, 1].map(|place| significant(mean_distance(data, &fitted, place), 3));
-    let description = format!(
-        "Two scatter plots of observed against fitted responses with the line on which they are equal. As linked, the mean distance between \
-         them is {before}; with each row at its best link it is {after}. {} moved.",
-        match num_moved {
-            1 => "1 row is".into(),
-            many => format!("{many} rows are"),
-        }
+    let moved_words = match num_moved {
+        1 => "1 row is".into(),
+        many => format!("{many} rows are"),
+    };
+    // Two figures and not two panels, which a narrow page puts below each other.
+    let figure = |title: &str, place: usize, distance: &str| {
+        let description = format!(
+            "Observed against fitted responses with the line on which they are equal; the mean distance between them is {distance}. {moved_words} more likely wrong than right."
+        );
+        Figure::new(title, description)
+            .width(WIDTH)
+            .panel(panel(place))
+            .legend(KEPT, "more likely right")
+            .legend(RELINKED, "more likely wrong")
+            .inline_svg()
+    };
+    let svg = figure("As linked", 0, &before) + &figure("Each row at its best link", 1, &after);
+    let mut caption = format!(
+        "Each point is a row: observed against fitted, equal on the dashed line. Mean distance {before} as linked, {after} with each row at its best link."
     );
-    let figure = Figure::new("Observed against fitted", description)
-        .columns(2)
-        .panel(panel("As linked", 0))
-        .panel(panel("Each row at its best link", 1))
-        .legend(KEPT, "more likely right")
-        .legend(RELINKED, "more likely wrong, P(moved) > 0.5")
-        .legend(EQUAL, "observed = fitted");
-    let mut caption = "Each point is a row of the file. Wrong links lie far from the dashed line as linked, and come near it where a better \
-         place was found. Rest the pointer on a moved row to see which it is. Right rows that fit badly stay where they are."
-        .to_string();
     let num_shown = moved.len() + kept.len();
     if num_shown < links.len() {
         caption += &format!(
@@ -89,7 +95,7 @@ pub fn picture(
             }
         );
     }
-    Some(Picture::new(&figure, caption))
+    Some(Picture { svg, caption })
 }
 
 /// Moved rows, the likeliest first, and an even selection of the others.

@@ -1,12 +1,14 @@
-//! The links: what was known of them, rows and blocks by the probability of being wrong, the mean permutation matrix, and the fit
-//! before and after.
+//! The links: what was known of them, rows and blocks by the probability of being wrong, why a row is doubted, the mean
+//! permutation matrix, and the fit before and after.
 
 mod before_after;
 mod by_block;
 mod calibration;
+mod cycles;
 mod known;
 mod matrix;
 mod table;
+mod why;
 
 use serde::Serialize;
 
@@ -16,7 +18,9 @@ use crate::posterior::links::RowLinks;
 
 use by_block::BlockTable;
 use calibration::Calibration;
+use cycles::Cycles;
 use table::LinksTable;
+use why::Why;
 
 /// Above this probability a row counts as moved.
 const MOVED: f64 = 0.5;
@@ -26,9 +30,12 @@ pub struct LinksSection {
     /// What was known of the links before the fit, in sentences.
     pub known: Vec<String>,
     pub table: LinksTable,
+    /// None where no cycle is frequent.
+    pub cycles: Option<Cycles>,
+    /// None for a file of more than some rows.
     pub matrix: Option<Picture>,
-    /// None for a program without coefficients.
-    pub before_after: Option<Picture>,
+    /// How the probability of each of the most doubtful rows comes about.
+    pub why: Vec<Why>,
     /// None where the data have no blocks.
     pub blocks: Option<BlockTable>,
     /// None where no match probabilities were given.
@@ -50,12 +57,20 @@ impl LinksSection {
                 &label,
                 fit.config.permutation.outside.is_some(),
             ),
+            cycles: Cycles::new(fit),
             matrix: matrix::picture(&rows, &number),
-            before_after: before_after::picture(&rows, &fit.rows, &label),
+            why: why::explanations(fit, &rows),
             blocks: BlockTable::new(&rows, &fit.rows),
             calibration: Calibration::new(fit, &rows),
         })
     }
+}
+
+/// Observed against fitted, before and after; None where links were kept, and for a program without coefficients.
+pub fn before_after(fit: &Posterior) -> Option<Picture> {
+    let links = fit.links.as_ref()?;
+    let rows: Vec<RowLinks> = (0..links.num_rows()).map(|row| links.row(row)).collect();
+    before_after::picture(&rows, &fit.rows, &|row| fit.row_label(row))
 }
 
 /// Row numbers by P(moved), largest first; rows that tie keep the order of the file.

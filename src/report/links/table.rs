@@ -33,10 +33,11 @@ pub struct Line {
     /// As linked, and at the best link; empty where the program has no coefficients.
     pub fitted: Vec<String>,
     pub p_moved: Probability,
-    pub p_right: Probability,
     pub p_outside: Probability,
     /// Whether it is more likely wrong than right.
     pub moved: bool,
+    /// Whether the page says why it is doubted.
+    pub explained: bool,
     pub partners: Vec<Partner>,
 }
 
@@ -79,7 +80,7 @@ impl LinksTable {
         let mut order = ranked(links);
         let num_left_out = order.len().saturating_sub(MOST_ROWS);
         order.truncate(MOST_ROWS);
-        let lines = order.into_iter().map(|row| {
+        let lines = order.into_iter().enumerate().map(|(place, row)| {
             let (own, values) = (&links[row], &data[row]);
             let partners = own.partners.iter().take(NUM_PARTNERS);
             let partners = partners.map(|&(column, p)| Partner {
@@ -98,9 +99,9 @@ impl LinksTable {
                     .map(|&value| with_spread(value, spread))
                     .collect(),
                 p_moved: own.p_moved.into(),
-                p_right: (1.0 - own.p_moved).into(),
                 p_outside: own.p_outside.into(),
                 moved: own.p_moved > MOVED,
+                explained: place < super::why::MOST_ROWS,
                 partners: partners.collect(),
             }
         });
@@ -161,10 +162,7 @@ mod tests {
                 ("1 (<script>)", "0.100", true)
             ]
         );
-        assert_eq!(
-            (first.p_moved.text.as_str(), first.p_right.text.as_str()),
-            ("0.900", "0.100")
-        );
+        assert_eq!(first.p_moved.text, "0.900");
         assert_eq!(table.rows[2].partners[2].probability.text, "<0.001");
         assert_eq!(first.fitted, ["0.25", "1.25"]);
     }
@@ -178,6 +176,7 @@ mod tests {
         assert_eq!((table.rows.len(), table.num_left_out), (1000, 500));
         assert_eq!(table.rows[0].number, 1500);
         assert_eq!(table.rows[999].number, 501);
+        assert!(table.rows[99].explained && !table.rows[100].explained);
         assert!(!table.has_ids);
     }
 

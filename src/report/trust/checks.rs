@@ -26,6 +26,16 @@ pub enum Outcome {
     Unknown,
 }
 
+impl Outcome {
+    pub fn words(self) -> &'static str {
+        match self {
+            Outcome::Pass => "pass",
+            Outcome::Problem => "problem",
+            Outcome::Unknown => "not judged",
+        }
+    }
+}
+
 /// All checks as one sentence.
 pub fn in_short(checks: &[DrawsCheck]) -> String {
     let names = |outcome: Outcome| {

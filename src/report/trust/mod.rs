@@ -25,6 +25,8 @@ const MOST_PANELS: usize = 8;
 #[derive(Debug, Clone, Serialize)]
 pub struct TrustSection {
     pub in_short: String,
+    /// Whether a check of the draws failed or could not be made: its details are then open.
+    pub has_problem: bool,
     pub checks: Vec<checks::DrawsCheck>,
     pub convergence: convergence::Convergence,
     pub traces: Part,
@@ -33,6 +35,11 @@ pub struct TrustSection {
     pub energy: Part,
     pub agreement: Part,
     pub predictive: Part,
+}
+
+/// The checks of the draws.
+pub fn draws_checks(fit: &Posterior) -> Vec<checks::DrawsCheck> {
+    checks::checks(fit)
 }
 
 /// A picture, or why there is none.
@@ -58,6 +65,7 @@ impl TrustSection {
         let selected = selected(fit);
         TrustSection {
             in_short: checks::in_short(&checks),
+            has_problem: checks.iter().any(|c| c.result != checks::Outcome::Pass),
             checks,
             convergence: convergence::Convergence::new(fit),
             traces: traces::picture(fit, &selected).into(),
