@@ -71,13 +71,13 @@ def gradient(library: Path, model: str) -> tuple[float, list[float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", default="target/release/unshuffle")
-    parser.add_argument("levels", nargs="*", default=["-O1", "-O2", "-O3"])
+    parser.add_argument("--levels", default="-O1,-O3", help="for example --levels=-O1,-O2,-O3")
     args = parser.parse_args()
     shared = os.environ.get("UNSHUFFLE_CACHE") or Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unshuffle"
     head = [f"compile {name}" for name in MODELS] + [f"gradient {name}" for name in MODELS]
     print(f"| level | {' | '.join(head)} |\n|---|{'---:|' * len(head)}")
     values: dict[str, list[list[float]]] = {name: [] for name in MODELS}
-    for level in args.levels:
+    for level in args.levels.split(","):
         with tempfile.TemporaryDirectory() as cache:
             (Path(cache) / "toolchains").symlink_to(Path(shared) / "toolchains")
             cells, gradients = [], []

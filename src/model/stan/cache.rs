@@ -412,15 +412,6 @@ mod tests {
     struct Said(Mutex<Vec<String>>);
 
     impl BuildObserver for Said {
-        fn task(
-            &self,
-            _what: &str,
-            _about_seconds: u64,
-            work: &mut dyn FnMut() -> Result<(), StanError>,
-        ) -> Result<(), StanError> {
-            work()
-        }
-
         fn note(&self, sentence: &str) {
             self.0.lock().unwrap().push(sentence.to_string());
         }

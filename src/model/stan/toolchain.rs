@@ -6,23 +6,8 @@ use super::stanc::Stanc;
 use super::wheel::{self, Wheel};
 use super::{Cache, StanError};
 
-/// Told of every task that takes a person's time, with an estimate in seconds; runs it.
+/// Hears of every task that takes a person's time, with an estimate in seconds, and runs it.
 pub trait BuildObserver: Sync {
-    fn task(
-        &self,
-        what: &str,
-        about_seconds: u64,
-        work: &mut dyn FnMut() -> Result<(), StanError>,
-    ) -> Result<(), StanError>;
-
-    /// Told, in a sentence, what else happens: a wait for another process, a damaged entry.
-    fn note(&self, _sentence: &str) {}
-}
-
-/// Runs tasks without a word.
-pub struct SilentBuild;
-
-impl BuildObserver for SilentBuild {
     fn task(
         &self,
         _what: &str,
@@ -31,7 +16,15 @@ impl BuildObserver for SilentBuild {
     ) -> Result<(), StanError> {
         work()
     }
+
+    /// Hears, in a sentence, what else happens: a wait for another process, a damaged entry.
+    fn note(&self, _sentence: &str) {}
 }
+
+/// Runs tasks without a word.
+pub struct SilentBuild;
+
+impl BuildObserver for SilentBuild {}
 
 #[derive(Debug, Clone)]
 pub enum Toolchain {
