@@ -122,6 +122,9 @@ pub struct Data {
     pub safe: Option<String>,
     pub match_probability: Option<String>,
     pub candidates: Option<PathBuf>,
+    /// `permutation.rate_formula`, whose columns are read with the others.
+    #[serde(skip)]
+    pub rate_formula: Option<String>,
 }
 
 impl Data {
@@ -149,6 +152,7 @@ impl Data {
             safe: None,
             match_probability: None,
             candidates: None,
+            rate_formula: None,
         }
     }
 
@@ -250,6 +254,7 @@ impl RawData {
             safe: self.safe,
             match_probability: self.match_probability,
             candidates: self.candidates,
+            rate_formula: None,
         })
     }
 

@@ -65,7 +65,16 @@ pub struct Dataset {
     pub match_probability: Option<Vec<f64>>,
     /// The only places where a row may belong besides its own.
     pub candidates: Option<Vec<Candidate>>,
+    /// What the rates of wrong links depend on.
+    pub rates: Option<RateCovariates>,
     pub notes: Notes,
+}
+
+/// Linkage covariates by row, an intercept first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RateCovariates {
+    pub names: Vec<String>,
+    pub values: Array2<f64>,
 }
 
 /// Groups of rows; a row can only be relinked inside its own.
@@ -120,6 +129,7 @@ impl Dataset {
             safe: None,
             match_probability: None,
             candidates: None,
+            rates: None,
             notes: Notes::default(),
         }
     }

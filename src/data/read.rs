@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::cell::{self, Number};
-use super::design::{self, design};
+use super::design::{self, RATE_FORMULA, design, rate_design};
 use super::formula::Formula;
 use super::linked::{Column, Linked};
-use super::{Blocks, DataError, Dataset, Notes, candidates, checks};
+use super::{Blocks, DataError, Dataset, Notes, RateCovariates, candidates, checks};
 use crate::config::{Data, Missing};
 
 /// Reads the columns that `data` names and checks that they make a regression.
@@ -15,6 +15,7 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         linked,
         formula,
         columns,
+        rates,
         mut notes,
     } = RowsToFit::read(data)?;
 
@@ -32,6 +33,11 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         linked: &linked,
         column,
     };
+    let rates = rates.map(|rates| rate_design(&linked, &rates, data));
+    let rates = rates.transpose()?.map(|design| RateCovariates {
+        names: design.names,
+        values: design.x,
+    });
     let names = formula.responses.iter();
     let names = names.map(|response| response.label.clone()).collect();
     let dataset = Dataset {
@@ -46,6 +52,7 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
             Some(path) => Some(candidates::read(path, &linked, columns.id)?),
             None => None,
         },
+        rates,
         notes,
         ..Dataset::new(design.names, design.x, response)
     };
@@ -58,6 +65,8 @@ pub(super) struct RowsToFit {
     pub(super) linked: Linked,
     pub(super) formula: Formula,
     pub(super) columns: Columns,
+    /// The terms of `permutation.rate_formula`.
+    rates: Option<Formula>,
     notes: Notes,
 }
 
@@ -66,7 +75,9 @@ impl RowsToFit {
         let mut notes = Notes::default();
         let mut linked = Linked::read(data, &mut notes)?;
         let formula = Formula::new(data, &linked.header(), &linked.files())?;
-        let columns = Columns::find(&linked, &formula, data)?;
+        let rates = data.rate_formula.as_deref().map(Formula::of_rates);
+        let rates = rates.transpose()?;
+        let columns = Columns::find(&linked, &formula, rates.as_ref(), data)?;
         linked.check_sides(
             (&data.response_label(), &columns.response),
             &columns.predictors,
@@ -77,6 +88,7 @@ impl RowsToFit {
             linked,
             formula,
             columns,
+            rates,
             notes,
         })
     }
@@ -90,10 +102,17 @@ pub(super) struct Columns {
     block: Option<Column>,
     safe: Option<Column>,
     match_probability: Option<Column>,
+    /// Of `permutation.rate_formula`.
+    rates: Vec<Column>,
 }
 
 impl Columns {
-    fn find(linked: &Linked, formula: &Formula, data: &Data) -> Result<Columns, DataError> {
+    fn find(
+        linked: &Linked,
+        formula: &Formula,
+        rates: Option<&Formula>,
+        data: &Data,
+    ) -> Result<Columns, DataError> {
         let all = |names: Vec<&str>, key| -> Result<Vec<Column>, DataError> {
             names.iter().map(|name| linked.column(name, key)).collect()
         };
@@ -108,6 +127,10 @@ impl Columns {
             block: optional(&data.block, "data.block")?,
             safe: optional(&data.safe, "data.safe")?,
             match_probability: optional(&data.match_probability, "data.match_probability")?,
+            rates: match rates {
+                Some(rates) => all(rates.predictor_columns(), RATE_FORMULA)?,
+                None => Vec::new(),
+            },
         })
     }
 
@@ -115,7 +138,7 @@ impl Columns {
     fn needed(&self) -> Vec<Column> {
         let optional = [self.block, self.safe, self.match_probability];
         let mut columns: Vec<Column> = Vec::new();
-        for column in [&self.response[..], &self.predictors]
+        for column in [&self.response[..], &self.predictors, &self.rates]
             .concat()
             .into_iter()
             .chain(optional.into_iter().flatten())

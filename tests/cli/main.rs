@@ -18,6 +18,7 @@ mod file_study;
 mod fits;
 mod json;
 mod library;
+mod linkage;
 mod links_fits;
 mod predict;
 mod python_readers;
