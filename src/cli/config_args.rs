@@ -126,6 +126,12 @@ pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
             if num_groups == 1 { "group" } else { "groups" }
         ));
     }
+    if let Some(rates) = &data.rates {
+        lines.push(format!(
+            "rates    of wrong links depend on {}",
+            rates.names[1..].join(", ")
+        ));
+    }
     if prepared.outside.is_some() {
         lines.push(format!(
             "outside  the responses of {} of {} rows may belong to nobody in the file",

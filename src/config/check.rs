@@ -158,9 +158,52 @@ impl Check<'_> {
         Ok(temperature)
     }
 
+    /// The formula of the rates of wrong links goes with columns of files and with links that are sampled.
+    pub(super) fn rate_formula(
+        &self,
+        formula: Option<&str>,
+        update: Update,
+        data: &Data,
+    ) -> Result<(), ConfigError> {
+        let Some(formula) = formula else {
+            return Ok(());
+        };
+        let path = "permutation.rate_formula";
+        let shown = format!("\"{formula}\"");
+        self.that(
+            formula.trim_start().starts_with('~'),
+            path,
+            &shown,
+            "it has no response, so begin with ~, as in \"~ string_distance + source\"",
+        )?;
+        self.that(
+            data.source != DataSource::Arrays,
+            path,
+            &shown,
+            "its columns are those of a file, so write the arrays to one, or give match probabilities instead",
+        )?;
+        self.that(
+            data.match_probability.is_none(),
+            path,
+            &shown,
+            "data.match_probability says already how likely each link is right, so remove one of the two",
+        )?;
+        self.that(
+            update == Update::ActiveSet,
+            path,
+            &shown,
+            "the rates are sampled with the links, so set permutation.update to {\"name\": \"active_set\"} or remove it",
+        )
+    }
+
     /// The prior as typed, or else the one that the data call for.
-    pub(super) fn prior(&self, typed: Option<Prior>, data: &Data) -> Result<Prior, ConfigError> {
-        let has_probabilities = data.has_probabilities();
+    pub(super) fn prior(
+        &self,
+        typed: Option<Prior>,
+        data: &Data,
+        has_formula: bool,
+    ) -> Result<Prior, ConfigError> {
+        let has_probabilities = data.has_probabilities() || has_formula;
         // Probabilities of pairs pick the links and weigh the candidates under any prior.
         let may_differ = matches!(data.source, DataSource::Pairs { .. });
         let prior = typed.unwrap_or(if has_probabilities {
@@ -168,7 +211,9 @@ impl Check<'_> {
         } else {
             Prior::default()
         });
-        let rule = if has_probabilities {
+        let rule = if has_formula {
+            "`permutation.rate_formula` has a prior of its own, so remove one of the two"
+        } else if has_probabilities {
             "where `data.match_probability` is given the prior is `match_probability`, so remove one of the two"
         } else {
             "name the column of these probabilities in `data.match_probability`, or choose another prior"

@@ -122,6 +122,9 @@ pub struct Data {
     /// Columns that are entries of the program's data block, by the name of the entry; they stand in `model.data`.
     #[serde(skip)]
     pub stan_columns: BTreeMap<String, StanColumn>,
+    /// `permutation.rate_formula`, whose columns are read with the others.
+    #[serde(skip)]
+    pub rate_formula: Option<String>,
 }
 
 /// A column that is an entry of the program's data block.
@@ -159,6 +162,7 @@ impl Data {
             match_probability: None,
             candidates: None,
             stan_columns: BTreeMap::new(),
+            rate_formula: None,
         }
     }
 
@@ -278,6 +282,7 @@ impl RawData {
             match_probability: self.match_probability,
             candidates: self.candidates,
             stan_columns: BTreeMap::new(),
+            rate_formula: None,
         })
     }
 

@@ -294,6 +294,10 @@ mod tests {
                 r#"`permutation.update.restart` is "modus"; did you mean `mode`?"#,
             ),
             (
+                "permutation.outside=maybe",
+                r#"`permutation.outside` is "maybe"; write true, false, or an object such as {"a": 1, "b": 1, "no_error": 0.5}"#,
+            ),
+            (
                 r#"permutation.prior={"name":"match_probability","no_error":0.5}"#,
                 r#"`permutation.prior` is {"name":"match_probability","no_error":0.5}; `match_probability` has no `no_error`; remove `no_error` or choose another name"#,
             ),

@@ -111,3 +111,74 @@ impl<'de> Deserialize<'de> for OutsideAsTyped {
         deserializer.deserialize_any(OutsideVisitor)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::config::{Config, ConfigError, parse};
+
+    fn with(permutation: Value) -> Result<Config, ConfigError> {
+        let config = json!({
+            "model": {"stan": "linear"},
+            "data": {"file": "a.csv", "response": "y", "predictors": ["x"]},
+            "permutation": permutation,
+        });
+        parse(&config.to_string(), "/project/a.json".as_ref(), &[])
+    }
+
+    fn outside(permutation: Value) -> Option<Outside> {
+        with(permutation).unwrap().permutation.outside
+    }
+
+    #[test]
+    fn a_switch_has_the_default_prior() {
+        let prior = |a, b, no_error| Some(Outside { a, b, no_error });
+        assert_eq!(outside(json!({})), None);
+        assert_eq!(outside(json!({"outside": false})), None);
+        assert_eq!(outside(json!({"outside": true})), prior(1.0, 1.0, 0.5));
+        assert_eq!(outside(json!({"outside": {"b": 9}})), prior(1.0, 9.0, 0.5));
+        let without = json!({"outside": true, "feedback": "none"});
+        assert_eq!(outside(without), prior(1.0, 1.0, 0.0));
+        let config = with(json!({"outside": true})).unwrap();
+        let saved = serde_json::to_value(&config).unwrap();
+        let again = parse(&saved.to_string(), "/project/a.json".as_ref(), &[]).unwrap();
+        assert_eq!(again, config);
+        assert!(config.permutation.has_weights());
+    }
+
+    #[test]
+    fn what_it_does_not_go_with_is_refused() {
+        let hamming = json!({"name": "hamming", "theta": 1});
+        for (permutation, part) in [
+            (
+                json!({"outside": true, "update": {"name": "mode"}}),
+                "permutation.update",
+            ),
+            (
+                json!({"outside": true, "prior": hamming}),
+                "permutation.prior",
+            ),
+            (json!({"outside": {"a": 0}}), "permutation.outside.a"),
+            (json!({"outside": {"no_error": 1}}), "below 1"),
+            (
+                json!({"outside": {"no_error": 0.5}, "feedback": "none"}),
+                "without feedback",
+            ),
+            (json!({"outside": {"c": 1}}), "permutation.outside.c"),
+            (json!({"rate_formula": "distance"}), "begin with ~"),
+            (
+                json!({"rate_formula": "~ z", "update": {"name": "none"}}),
+                "active_set",
+            ),
+            (
+                json!({"rate_formula": "~ z", "prior": {"name": "beta_binomial"}}),
+                "remove one",
+            ),
+        ] {
+            let error = with(permutation.clone()).unwrap_err().to_string();
+            assert!(error.contains(part), "{permutation}: {error}");
+        }
+    }
+}

@@ -118,6 +118,9 @@ pub(super) struct RawPermutation {
     /// Whether a response may belong to nobody in the file, and the prior of the share of wrong links that do: by default
     /// every response belongs to a row of the file. `true` is {"a": 1, "b": 1, "no_error": 0.5}.
     pub(super) outside: Option<OutsideAsTyped>,
+    /// Columns of the file that say how likely a link is wrong, such as "~ string_distance + source": each row's log odds of
+    /// being wrong are linear in them. It takes the place of the rate of `prior`.
+    pub(super) rate_formula: Option<String>,
 }
 
 /// Chains, iterations and the settings of Hamiltonian Monte Carlo.

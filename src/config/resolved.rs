@@ -49,6 +49,9 @@ pub struct Permutation {
     /// None where every response belongs to a row of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outside: Option<Outside>,
+    /// The linkage covariates that the log odds of a wrong link are linear in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_formula: Option<String>,
 }
 
 impl Permutation {
@@ -132,7 +135,9 @@ impl Config {
         }
         let temperature = check.temperature(raw.temperature, raw.likelihood_power)?;
         let update = raw.permutation.update;
-        let prior = check.prior(raw.permutation.prior, &data)?;
+        let rate_formula = raw.permutation.rate_formula;
+        check.rate_formula(rate_formula.as_deref(), update, &data)?;
+        let prior = check.prior(raw.permutation.prior, &data, rate_formula.is_some())?;
         check.update(update)?;
         check.sampler(&raw.sampler)?;
 
@@ -141,6 +146,7 @@ impl Config {
         let outside = check.outside(raw.permutation.outside, update, prior, feedback)?;
         let data = Data {
             stan_columns,
+            rate_formula: rate_formula.clone(),
             ..data.in_folder(&folder)
         };
         let output = match raw.output {
@@ -173,6 +179,7 @@ impl Config {
                 update,
                 feedback,
                 outside,
+                rate_formula,
             },
             sampler: raw.sampler,
             output,

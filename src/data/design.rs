@@ -12,6 +12,8 @@ use crate::config::Data;
 use crate::text::{nearest, quoted_list};
 
 const NO_ARITHMETIC: &str = "; a category has no place in arithmetic";
+/// The key of the formula of the rates of wrong links.
+pub(super) const RATE_FORMULA: &str = "permutation.rate_formula";
 const NO_CATEGORY: &str = ", since it holds numbers in the data of the fit";
 
 pub(super) struct Design {
@@ -30,13 +32,15 @@ struct Coded {
 struct Terms<'a> {
     linked: &'a Linked,
     data: &'a Data,
+    /// The key of the config that the terms stand under.
+    key: &'static str,
     terms: Vec<Term>,
     values: HashMap<String, Values>,
     intercept: bool,
 }
 
 pub(super) fn design(linked: &Linked, formula: &Formula, data: &Data) -> Result<Design, DataError> {
-    let terms = Terms::new(linked, formula, data)?;
+    let terms = Terms::new(linked, formula, data, data.predictors_key())?;
     terms.check_references()?;
     terms.design()
 }
@@ -47,7 +51,30 @@ pub(super) fn design_of_group(
     group: &Group,
     data: &Data,
 ) -> Result<Design, DataError> {
-    Terms::new(linked, &Formula::of_group(group), data)?.design()
+    let formula = Formula::of_group(group);
+    Terms::new(linked, &formula, data, data.predictors_key())?.design()
+}
+
+/// The columns that the terms of `permutation.rate_formula` make, each of which must vary.
+pub(super) fn rate_design(
+    linked: &Linked,
+    formula: &Formula,
+    data: &Data,
+) -> Result<Design, DataError> {
+    let design = Terms::new(linked, formula, data, RATE_FORMULA)?.design()?;
+    let columns = design.x.columns().into_iter().zip(&design.names).skip(1);
+    for (column, name) in columns {
+        if column.iter().all(|value| *value == column[0]) {
+            return Err(DataError::Constant {
+                file: linked.files(),
+                column: name.clone(),
+                key: RATE_FORMULA,
+                value: column[0].to_string(),
+                fix: "remove it",
+            });
+        }
+    }
+    Ok(design)
 }
 
 /// The same columns of X for `rows`, with the levels and references that the rows of the fit have.
@@ -57,7 +84,8 @@ pub(super) fn design_of_new_rows(
     formula: &Formula,
     data: &Data,
 ) -> Result<Design, DataError> {
-    Terms::new(fitted, formula, data)?.of_rows(rows)?.design()
+    let terms = Terms::new(fitted, formula, data, data.predictors_key())?;
+    terms.of_rows(rows)?.design()
 }
 /// The values of an expression, row by row.
 pub(super) fn evaluate(
@@ -95,8 +123,12 @@ pub(super) fn evaluate(
 }
 
 impl<'a> Terms<'a> {
-    fn new(linked: &'a Linked, formula: &Formula, data: &'a Data) -> Result<Self, DataError> {
-        let key = data.predictors_key();
+    fn new(
+        linked: &'a Linked,
+        formula: &Formula,
+        data: &'a Data,
+        key: &'static str,
+    ) -> Result<Self, DataError> {
         let mut known: HashMap<String, Values> = HashMap::new();
         let mut terms: Vec<Term> = Vec::new();
         for term in &formula.terms {
@@ -148,6 +180,7 @@ impl<'a> Terms<'a> {
         Ok(Terms {
             linked,
             data,
+            key,
             terms,
             values: known,
             intercept: formula.intercept,
@@ -156,7 +189,7 @@ impl<'a> Terms<'a> {
 
     /// The same terms, with the values of other rows.
     fn of_rows<'b>(&'b self, rows: &'b Linked) -> Result<Terms<'b>, DataError> {
-        let key = self.data.predictors_key();
+        let key = self.key;
         let mut values: HashMap<String, Values> = HashMap::new();
         for factor in self.terms.iter().flat_map(|term| &term.0) {
             let (label, read) = match factor {
@@ -183,6 +216,7 @@ impl<'a> Terms<'a> {
         Ok(Terms {
             linked: rows,
             data: self.data,
+            key,
             terms: self.terms.clone(),
             values,
             intercept: self.intercept,

@@ -21,10 +21,13 @@ fn with_facts<T>(data: &Dataset, use_facts: impl FnOnce(LinkFacts) -> T) -> T {
         let triple = |pair: &Candidate| (pair.row, pair.partner, pair.weight);
         pairs.iter().map(triple).collect()
     });
+    // Odds that depend on covariates are sampled: these are only where they begin.
+    let start = data.rates.as_ref().map(|_| vec![0.9; data.num_rows()]);
+    let probability = data.match_probability.as_ref().or(start.as_ref());
     use_facts(LinkFacts {
         block_of_row: data.blocks.as_ref().map(|blocks| blocks.of_row.as_slice()),
         safe: data.safe.as_deref(),
-        match_probability: data.match_probability.as_deref(),
+        match_probability: probability.map(Vec::as_slice),
         candidates: candidates.as_deref(),
     })
 }

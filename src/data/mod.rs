@@ -81,7 +81,16 @@ pub struct Dataset {
     pub groups: Option<Groups>,
     /// Entries of the program's data block that are columns of the file.
     pub stan_entries: Map<String, Value>,
+    /// What the rates of wrong links depend on.
+    pub rates: Option<RateCovariates>,
     pub notes: Notes,
+}
+
+/// Linkage covariates by row, an intercept first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RateCovariates {
+    pub names: Vec<String>,
+    pub values: Array2<f64>,
 }
 
 /// Groups of rows; a row can only be relinked inside its own.
@@ -152,6 +161,7 @@ impl Dataset {
             candidates: None,
             groups: None,
             stan_entries: Map::new(),
+            rates: None,
             notes: Notes::default(),
         }
     }

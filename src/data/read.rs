@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use super::cell::{self, Number};
-use super::design::{self, design};
+use super::design::{self, RATE_FORMULA, design, rate_design};
 use super::formula::Formula;
 use super::linked::{Column, Linked};
 use super::stan_columns::{self, StanColumn};
-use super::{Blocks, DataError, Dataset, Notes, candidates, checks, groups};
+use super::{Blocks, DataError, Dataset, Notes, RateCovariates, candidates, checks, groups};
 use crate::config::{Data, Missing};
 
 /// Reads the columns that `data` names and checks that they make a regression.
@@ -16,6 +16,7 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         linked,
         formula,
         columns,
+        rates,
         mut notes,
     } = RowsToFit::read(data)?;
 
@@ -43,6 +44,11 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
     let groups = groups.transpose()?;
     let stan_entries = stan_columns::entries(&linked, &columns.stan, &mut codes)?;
     notes.codes = codes;
+    let rates = rates.map(|rates| rate_design(&linked, &rates, data));
+    let rates = rates.transpose()?.map(|design| RateCovariates {
+        names: design.names,
+        values: design.x,
+    });
     let names = formula.responses.iter();
     let names = names.map(|response| response.label.clone()).collect();
     let dataset = Dataset {
@@ -61,6 +67,7 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         },
         groups,
         stan_entries,
+        rates,
         notes,
         ..Dataset::new(design.names, design.x, response)
     };
@@ -81,6 +88,8 @@ pub(super) struct RowsToFit {
     pub(super) linked: Linked,
     pub(super) formula: Formula,
     pub(super) columns: Columns,
+    /// The terms of `permutation.rate_formula`.
+    rates: Option<Formula>,
     notes: Notes,
 }
 
@@ -89,7 +98,9 @@ impl RowsToFit {
         let mut notes = Notes::default();
         let mut linked = Linked::read(data, &mut notes)?;
         let formula = Formula::new(data, &linked.header(), &linked.files())?;
-        let columns = Columns::find(&linked, &formula, data)?;
+        let rates = data.rate_formula.as_deref().map(Formula::of_rates);
+        let rates = rates.transpose()?;
+        let columns = Columns::find(&linked, &formula, rates.as_ref(), data)?;
         linked.check_sides(
             (&data.response_label(), &columns.response),
             &columns.staying(),
@@ -100,6 +111,7 @@ impl RowsToFit {
             linked,
             formula,
             columns,
+            rates,
             notes,
         })
     }
@@ -115,12 +127,15 @@ pub(super) struct Columns {
     block: Option<Column>,
     safe: Option<Column>,
     match_probability: Option<Column>,
+    /// Of `permutation.rate_formula`.
+    rates: Vec<Column>,
 }
 
 impl Columns {
     pub(super) fn find(
         linked: &Linked,
         formula: &Formula,
+        rates: Option<&Formula>,
         data: &Data,
     ) -> Result<Columns, DataError> {
         let all = |names: Vec<&str>, key| -> Result<Vec<Column>, DataError> {
@@ -138,6 +153,10 @@ impl Columns {
             block: optional(&data.block, "data.block")?,
             safe: optional(&data.safe, "data.safe")?,
             match_probability: optional(&data.match_probability, "data.match_probability")?,
+            rates: match rates {
+                Some(rates) => all(rates.predictor_columns(), RATE_FORMULA)?,
+                None => Vec::new(),
+            },
         })
     }
 
@@ -145,6 +164,8 @@ impl Columns {
     pub(super) fn others(&self) -> Vec<Column> {
         let optional = [self.id, self.block, self.safe, self.match_probability];
         let staying = self.staying().into_iter();
+        let of_rates = self.rates.iter().copied();
+        let staying = staying.chain(of_rates);
         staying.chain(optional.into_iter().flatten()).collect()
     }
 
@@ -158,7 +179,7 @@ impl Columns {
     fn needed(&self) -> Vec<Column> {
         let optional = [self.block, self.safe, self.match_probability];
         let mut columns: Vec<Column> = Vec::new();
-        for column in [&self.response[..], &self.staying()]
+        for column in [&self.response[..], &self.staying(), &self.rates]
             .concat()
             .into_iter()
             .chain(optional.into_iter().flatten())

@@ -66,7 +66,7 @@ impl Prepared {
 
     /// The estimator for a known rate of wrong links, where it applies.
     pub(super) fn known_rate(&self) -> Option<KnownRateBaseline<'_>> {
-        if !self.is_exchange() {
+        if self.no_exchange().is_some() {
             return None;
         }
         let output_names = self.model.output_names();

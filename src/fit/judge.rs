@@ -66,7 +66,7 @@ impl Prepared {
                     data: &self.data,
                     space: self.prior.space(),
                     num_movable: self.num_movable(),
-                    is_exchange: self.is_exchange(),
+                    no_exchange: self.no_exchange(),
                     chains: &posterior.chains,
                     spread: spread.as_ref(),
                     p_moved: &p_moved,
@@ -178,6 +178,7 @@ impl Prepared {
         ]
         .contains(&name);
         let base = name.split('.').next().unwrap_or(name);
+        let of_links = of_links || (base == "rate" && self.rates.is_some());
         let last = format!("{base}.{}", self.data.num_rows());
         !of_links && !self.model.output_names().contains(&last)
     }

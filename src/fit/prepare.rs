@@ -19,7 +19,7 @@ use crate::model::{
 use crate::numerics::Spread;
 use crate::numerics::rng::{self, DrawSeeds};
 use crate::priors::{self, PriorsUsed};
-use crate::sampler::links::{LinearStatistics, OutsidePrior, Prior};
+use crate::sampler::links::{LinearStatistics, OutsidePrior, Prior, RateRegression};
 use crate::text::{nearest, quoted_list};
 
 /// A model with its data, ready to sample.
@@ -40,6 +40,8 @@ pub struct Prepared {
     pub prior: Prior,
     /// Of partial permutations, where responses may come from outside the file.
     pub outside: Option<OutsidePrior>,
+    /// Of the rates of wrong links, where these depend on covariates.
+    pub rates: Option<RateRegression>,
     /// The text of the Stan program.
     pub program: String,
     /// The toolchain that compiled it.
@@ -139,12 +141,15 @@ impl Prepared {
         }
     }
 
-    /// Whether wrong links mix the responses of each group evenly: where responses have the law of the whole file when they
-    /// come from outside, only with one group.
-    pub fn is_exchange(&self) -> bool {
+    /// Why the checks and the estimate that take wrong links for an even exchange inside groups are not possible.
+    pub fn no_exchange(&self) -> Option<&'static str> {
+        if self.rates.is_some() {
+            return Some("the rate of wrong links depends on covariates");
+        }
         let space = self.prior.space();
         let is_one = space.num_groups() == 1 && space.num_movable() == self.num_movable();
-        self.outside.is_none() || is_one
+        let has_several = self.outside.is_some() && !is_one;
+        has_several.then_some("responses from outside have the distribution of the whole file, and the rows stand in several groups or alone")
     }
 }
 
@@ -246,10 +251,14 @@ impl Program {
     }
 
     /// The links have quantities of their own in the summary.
-    fn check_names(&self, model: &StanModel) -> Result<(), FitError> {
+    fn check_names(&self, model: &StanModel, has_rates: bool) -> Result<(), FitError> {
         let reserved = ["n_moved", "mismatch_rate", "n_outside", "outside_share"];
         let mut names = model.output_names().iter();
-        match names.find(|name| reserved.contains(&name.as_str())) {
+        let is_reserved = |name: &str| {
+            let is_rate = has_rates && name.split('.').next() == Some("rate");
+            reserved.contains(&name) || is_rate
+        };
+        match names.find(|name| is_reserved(name)) {
             None => Ok(()),
             Some(name) => Err(FitError::ReservedName {
                 label: self.label.clone(),
@@ -305,7 +314,7 @@ impl Program {
             });
         }
         if config.permutation.update != config::Update::None {
-            self.check_names(&model)?;
+            self.check_names(&model, data.rates.is_some())?;
         }
         let coordinates = coordinates(&config, &model, &data)?;
         if config.permutation.update != config::Update::None {
@@ -330,6 +339,8 @@ impl Program {
         let prior = Prior::new(kind, link_space(&data));
         let outside = config.permutation.outside;
         let outside = outside.map(|outside| outside_prior(&data, kind, outside.share()));
+        let rates = data.rates.as_ref();
+        let rates = rates.map(|rates| RateRegression::new(&rates.values));
         Ok(Prepared {
             config,
             data,
@@ -339,6 +350,7 @@ impl Program {
             priors,
             prior,
             outside,
+            rates,
             program: self.text.clone(),
             toolchain: self.toolchain.clone(),
             data_sha256: None,

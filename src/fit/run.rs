@@ -26,6 +26,7 @@ use crate::sampler::chain::{
 use crate::sampler::hmc::warmup::AdaptationSettings;
 use crate::sampler::links::{
     ActiveSet, Checkerboard, Collapsed, LinkKernel, Marginal, ModeSearch, OutsidePrior, Prior,
+    RateRegression,
 };
 
 type Error = ChainError<ModelError>;
@@ -47,6 +48,8 @@ pub struct Run<'a> {
     pub prior: &'a Prior,
     /// Of partial permutations, where responses may come from outside the file.
     pub outside: Option<&'a OutsidePrior>,
+    /// Of the rates of wrong links, where these depend on covariates.
+    pub rates: Option<&'a RateRegression>,
     pub num_threads: usize,
     /// Set by Ctrl-C; every chain ends after its current iteration.
     pub stop: &'a AtomicBool,
@@ -228,8 +231,12 @@ impl Run<'_> {
             Feedback::Full => step_two,
             Feedback::None => step_two.without_feedback(&self.log_marginal()),
         };
-        Ok(Some(match self.outside {
+        let step_two = match self.outside {
             Some(prior) => step_two.with_outside(prior, &self.log_marginal()),
+            None => step_two,
+        };
+        Ok(Some(match self.rates {
+            Some(rates) => step_two.with_rate_regression(rates),
             None => step_two,
         }))
     }
@@ -277,7 +284,9 @@ impl Run<'_> {
         // With weights theta sees other rows than those of the surrogate.
         let has_feedback = !self.config.permutation.has_weights();
         let is_tempered_alike = temperature == temperature_links;
-        if !is_gaussian || !is_active_set || !has_feedback || !is_tempered_alike {
+        // Its prior of the links must not change between iterations.
+        let has_rates = self.rates.is_some();
+        if !is_gaussian || !is_active_set || !has_feedback || !is_tempered_alike || has_rates {
             return Ok(None);
         }
         let x = self.data.x.view();
@@ -333,11 +342,12 @@ impl Run<'_> {
             _ => &[],
         };
         let sampler = SAMPLER_COLUMNS.iter().chain(link_columns).chain(of_outside);
+        let rates = self.rates.filter(|_| self.has_links());
+        let num_rates = rates.map_or(0, RateRegression::num_coefficients);
+        let rates = (1..=num_rates).map(|k| format!("rate.{k}"));
         let outputs = self.model.output_names().iter().cloned();
-        sampler
-            .map(|name| name.to_string())
-            .chain(outputs)
-            .collect()
+        let sampler = sampler.map(|name| name.to_string());
+        sampler.chain(rates).chain(outputs).collect()
     }
 
     fn header(&self, chain: usize) -> ChainHeader {

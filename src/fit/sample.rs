@@ -172,6 +172,7 @@ impl Prepared {
             gaussian: self.gaussian.as_ref(),
             prior: &self.prior,
             outside: self.outside.as_ref(),
+            rates: self.rates.as_ref(),
             num_threads,
             stop,
             observer,

@@ -24,6 +24,9 @@ pub struct DataSummary {
     pub num_safe: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub num_candidate_pairs: Option<usize>,
+    /// The linkage covariates that the rates of wrong links depend on, in the order of `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_names: Option<Vec<String>>,
     /// The priors of the parameters; None for fits of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priors: Option<PriorsUsed>,
@@ -44,6 +47,7 @@ impl DataSummary {
             num_blocks: data.blocks.as_ref().map(|blocks| blocks.labels.len()),
             num_safe: safe.map(|safe| safe.iter().filter(|safe| **safe).count()),
             num_candidate_pairs: data.candidates.as_ref().map(Vec::len),
+            rate_names: data.rates.as_ref().map(|rates| rates.names.clone()),
             priors: None,
             spread: None,
         }

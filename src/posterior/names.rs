@@ -24,12 +24,22 @@ impl Posterior {
 
     /// What the user calls a quantity: her predictor's name for a coefficient, with the response's where she has a list.
     pub fn name_of(&self, quantity: &str) -> String {
+        if let Some(name) = self.rate_name(quantity) {
+            return format!("log odds of a wrong link ~ {name}");
+        }
         if !quantity.starts_with("beta.") {
             return quantity.to_string();
         }
         let coefficients = self.coefficient_names();
         let named = coefficients.into_iter().find(|(beta, _)| beta == quantity);
         named.map_or(quantity.to_string(), |(_, name)| name)
+    }
+
+    /// The covariate of a coefficient of the rates of wrong links.
+    fn rate_name(&self, quantity: &str) -> Option<&str> {
+        let number: usize = quantity.strip_prefix("rate.")?.parse().ok()?;
+        let names = self.data.as_ref()?.rate_names.as_ref()?;
+        names.get(number.checked_sub(1)?).map(String::as_str)
     }
 
     /// The coefficients as the files and as the user call them: `beta.1`, ... by predictor, or `beta.1.1`, `beta.2.1`,

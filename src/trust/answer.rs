@@ -76,7 +76,7 @@ impl Ingredients<'_> {
     pub fn has_outside_rate(&self) -> bool {
         match self.config.permutation.prior {
             Prior::BetaBinomial { audit, .. } => audit.is_some(),
-            Prior::MatchProbability => true,
+            Prior::MatchProbability => self.config.permutation.rate_formula.is_none(),
             Prior::Uniform { .. } | Prior::Hamming { .. } => false,
         }
     }

@@ -53,9 +53,8 @@ pub struct FitToJudge<'a> {
     pub space: &'a LinkSpace,
     /// Rows whose link can be wrong.
     pub num_movable: usize,
-    /// Whether wrong links mix the responses of each group evenly. Responses from outside have the law of the whole file, so
-    /// with several groups they do not, and no check of the exchange is possible.
-    pub is_exchange: bool,
+    /// Why no check is possible that takes wrong links for an even exchange of the responses inside groups.
+    pub no_exchange: Option<&'static str>,
     pub chains: &'a [ChainDraws],
     /// How the spread of the family `robust` depends on the predictors.
     pub spread: Option<&'a LogSpread>,
@@ -144,11 +143,9 @@ impl FitToJudge<'_> {
             .into_iter()
             .map(|(aspect, p)| Check::from_p_value(aspect, p))
             .collect();
-        if !self.is_exchange {
-            let reason = "Not checked: responses from outside have the distribution of the whole file, and the rows stand in several groups or alone.";
-            checks
-                .iter_mut()
-                .for_each(|check| check.sentence = reason.into());
+        if let Some(reason) = self.no_exchange {
+            let sentence = format!("Not checked: {reason}.");
+            (checks.iter_mut()).for_each(|check| check.sentence.clone_from(&sentence));
         }
         let rival = self.rival();
         ingredients.rival = rival;
@@ -241,7 +238,7 @@ impl FitToJudge<'_> {
     /// likelihoods that only the program knows.
     fn rival(&self) -> Option<Rival> {
         let family = self.config.known_family();
-        let is_possible = self.data.response_names.is_none() && self.is_exchange;
+        let is_possible = self.data.response_names.is_none() && self.no_exchange.is_none();
         let family = family.filter(|_| is_possible)?;
         // Only real numbers that scatter around x'beta.
         if !family.facts().is_additive || family.response_kind() != ResponseKind::Real {
@@ -268,7 +265,7 @@ impl FitToJudge<'_> {
         let none = || MEASURED.map(|aspect| (aspect, None)).to_vec();
         let x = self.data.x.view();
         let frame = Frame::new(x, self.space, frame::MOST_ROWS, &mut rng);
-        let Some(frame) = frame.filter(|_| self.is_exchange) else {
+        let Some(frame) = frame.filter(|_| self.no_exchange.is_none()) else {
             return none();
         };
         let family = self.config.known_family();

@@ -22,6 +22,7 @@ mod library;
 mod linkage;
 mod links_fits;
 mod odd_files;
+mod outside;
 mod predict;
 mod python_readers;
 mod refit;

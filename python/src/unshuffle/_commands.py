@@ -50,7 +50,7 @@ def fit(
     - `candidates`: a data frame, or a CSV file, with columns `row`, `partner` and perhaps `weight`
     - `audit`: `(checked, wrong)` of links that were checked by hand outside this file
     - `family`, `priors`, `outcome`, `model_data`, `intercept`, `reference`, `missing`, `prior`, `update`, `feedback`,
-      `temperature`, `name`
+      `outside`, `rate_formula`, `temperature`, `name`
     - `chains`, `warmup`, `draws`, `thin`, `seed`, `target_accept`, `max_depth`, `metric`, `init`
 
     The files of the fit go to the folder `output`; without it they are removed with the object. `force` replaces the fit

@@ -33,6 +33,8 @@ PLACES = {
     "prior": ("permutation", "prior"),
     "update": ("permutation", "update"),
     "feedback": ("permutation", "feedback"),
+    "outside": ("permutation", "outside"),
+    "rate_formula": ("permutation", "rate_formula"),
     "chains": ("sampler", "chains"),
     "warmup": ("sampler", "warmup"),
     "draws": ("sampler", "draws"),

@@ -75,6 +75,24 @@ impl Formula {
         Ok(formula)
     }
 
+    /// The terms behind the ~ of `permutation.rate_formula`, with an intercept.
+    pub(super) fn of_rates(text: &str) -> Result<Formula, DataError> {
+        let key = super::design::RATE_FORMULA;
+        let terms = text.trim_start().trim_start_matches('~');
+        let sum = parse::terms(terms).map_err(|problem| refused(key, text, problem))?;
+        if sum.terms.is_empty() {
+            return Err(DataError::NoPredictors { key });
+        }
+        let mut terms = sum.terms;
+        terms.sort_by_key(|term| term.0.len());
+        Ok(Formula {
+            responses: Vec::new(),
+            is_list: false,
+            terms,
+            intercept: true,
+        })
+    }
+
     pub(crate) fn response_columns(&self) -> Vec<&str> {
         let mut columns = Vec::new();
         for response in &self.responses {

@@ -46,8 +46,9 @@ pub fn picture(fit: &Posterior) -> Option<Picture> {
 /// P(d rows are moved) before the fit, for d = 0, 1, ...; None where it is not known.
 fn prior_of_num_moved(fit: &Posterior) -> Option<Vec<f64>> {
     let rows = &fit.rows;
-    // Which pairs were candidates is not saved, and their prior could not be summed anyway.
-    if rows.iter().any(|row| row.num_candidates.is_some()) {
+    // Which pairs were candidates is not saved, and their prior could not be summed anyway; nor are covariates of rates.
+    let has_candidates = rows.iter().any(|row| row.num_candidates.is_some());
+    if has_candidates || fit.config.permutation.rate_formula.is_some() {
         return None;
     }
     let mut numbers = HashMap::new();

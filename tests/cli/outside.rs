@@ -1,0 +1,141 @@
+//! Responses from outside the file, and rates of wrong links that depend on covariates, by the binary.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use crate::common::Project;
+use serde_json::json;
+
+fn summary(folder: &Path) -> BTreeMap<String, (f64, String)> {
+    let mut reader = csv::Reader::from_path(folder.join("summary.csv")).unwrap();
+    let records = reader.records().map(Result::unwrap);
+    records
+        .map(|record| {
+            let label = record[record.len() - 1].to_string();
+            (record[0].to_string(), (record[1].parse().unwrap(), label))
+        })
+        .collect()
+}
+
+#[test]
+fn responses_from_outside_are_found() {
+    let project = Project::new(&[]);
+    let simulate = "simulate --design general --n 120 --predictors 1 --sigma 0.01 --mislinked 0.25 --outside 0.8 --output data";
+    let (said, _) = project.run(&simulate.split(' ').collect::<Vec<_>>(), 0);
+    assert!(
+        said.contains("30 of them mislinked, 24 of these to responses from outside"),
+        "{said}"
+    );
+    let settings = [
+        "--set",
+        "sampler.warmup=300",
+        "--set",
+        "sampler.draws=200",
+        "--set",
+        "sampler.chains=2",
+    ];
+    let fit = [&["fit", "data/config.json", "--quiet"], &settings[..]].concat();
+    project.run(&fit, 0);
+    let folder = project.path("data/fit");
+    let found = summary(&folder);
+    assert!((found["n_outside"].0 - 24.0).abs() < 8.0, "{found:?}");
+    assert!((found["n_moved"].0 - 30.0).abs() < 6.0, "{found:?}");
+    assert!((found["beta.1"].0 - 1.0).abs() < 0.02, "{found:?}");
+    assert!(found["outside_share"].0 > 0.5, "{found:?}");
+    let truth = fs::read_to_string(project.path("data/truth.json")).unwrap();
+    let truth: serde_json::Value = serde_json::from_str(&truth).unwrap();
+    let mut reader = csv::Reader::from_path(folder.join("rows.csv")).unwrap();
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    let probable = |row: &&BTreeMap<String, String>| row["p_outside"].parse::<f64>().unwrap() > 0.5;
+    let is_outside = |row: &&BTreeMap<String, String>| {
+        let number: usize = row["row"].parse().unwrap();
+        truth["linked_to"][number - 1] == 0
+    };
+    let probable: Vec<_> = rows.iter().filter(probable).collect();
+    assert!(probable.len() >= 12, "{}", probable.len());
+    let right = probable.iter().copied().filter(is_outside).count();
+    assert!(
+        right * 10 >= probable.len() * 8,
+        "{right} of {}",
+        probable.len()
+    );
+    let links = fs::read_to_string(folder.join("links_1.csv")).unwrap();
+    assert!(links.lines().any(|line| line.ends_with(",0")));
+    let report = fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(report.contains("P(outside)") && report.contains("belong to no row of the file"));
+    let (_, refused) = project.run(&["export", "data/fit"], 2);
+    assert!(
+        refused.contains("responses may come from outside the file"),
+        "{refused}"
+    );
+    // The saved files alone give the same report and the same draws.
+    project.run(&["report", "data/fit"], 0);
+    let again = [
+        &[
+            "fit",
+            "data/fit/config.json",
+            "--quiet",
+            "--set",
+            "output=again",
+        ],
+        &settings[..],
+    ]
+    .concat();
+    project.run(&again, 0);
+    let written =
+        |folder: &str| fs::read_to_string(project.path(folder).join("links_2.csv")).unwrap();
+    assert_eq!(written("data/fit"), written("data/fit/again"));
+}
+
+#[test]
+fn rates_follow_their_covariates() {
+    let project = Project::new(&[]);
+    // Rows of the source "b" are linked to the next one of them.
+    let mut text = String::from("x,distance,source,y\n");
+    let value = |k: usize| ((k * 37) % 101) as f64 / 10.0;
+    for k in 0..120 {
+        let (source, of) = match k % 3 {
+            0 => ("b", (k + 3) % 120),
+            _ => ("a", k),
+        };
+        let error = 0.1 * ((k * 53) % 17) as f64 / 17.0;
+        let distance = ((k * 29) % 13) as f64;
+        writeln!(
+            text,
+            "{},{distance},{source},{}",
+            value(k),
+            1.0 + 2.0 * value(of) + error
+        )
+        .unwrap();
+    }
+    project.write("data.csv", &text);
+    let permutation = json!({"rate_formula": "~ distance + source"});
+    project.configure(&[("permutation", permutation)]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let found = summary(&project.path("out"));
+    assert_eq!(found["rate.2"].1, "log odds of a wrong link ~ distance");
+    assert_eq!(found["rate.3"].1, "log odds of a wrong link ~ source[b]");
+    assert!(found["rate.3"].0 > 2.0, "{found:?}");
+    assert!(found["rate.2"].0.abs() < 0.5, "{found:?}");
+    assert!((found["mismatch_rate"].0 - 0.33).abs() < 0.1, "{found:?}");
+    let (said, _) = project.run(&["check", "config.json"], 0);
+    assert!(
+        said.contains("rates    of wrong links depend on distance, source[b]"),
+        "{said}"
+    );
+    let (_, refused) = project.run(
+        &[
+            "check",
+            "config.json",
+            "--set",
+            "permutation.rate_formula=~ distanc",
+        ],
+        2,
+    );
+    assert!(
+        refused.contains("permutation.rate_formula") && refused.contains("distance"),
+        "{refused}"
+    );
+}
