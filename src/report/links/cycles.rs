@@ -50,7 +50,11 @@ impl Cycles {
         let moved: usize = links
             .chains()
             .iter()
-            .map(|chain| (0..links.num_rows()).map(|row| chain.row(row).len()).sum::<usize>())
+            .map(|chain| {
+                (0..links.num_rows())
+                    .map(|row| chain.row(row).len())
+                    .sum::<usize>()
+            })
             .sum();
         let cycle = |(rows, share): (Vec<usize>, f64)| Cycle {
             words: words(&rows, |row| fit.row_label(row)),
