@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test program setup environments wheel python paper real browser slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick
+.PHONY: demo test program setup environments wheel python paper real browser docs slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -90,6 +90,21 @@ browser: program $(BROWSER)/ok
 	$(PROGRAM) report target/reports/quickstart --aggregate
 	$(BROWSER)/bin/python tests/browser/check_reports.py target/reports/screenshots $(REPORTS:%=target/reports/%/report.html) \
 	  target/reports/quickstart/report_aggregate.html
+
+# The documents as a site in target/site, to be read from the disk or served; a dead link or anchor ends it.
+DOCS := target/docs_python
+
+docs: program $(DOCS)/ok
+	rm -rf target/docs target/site
+	cp -r docs target/docs
+	$(PROGRAM) schema | python3 scripts/config_reference.py > target/docs/config.md
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
+	python3 scripts/check_site.py target/site
+
+$(DOCS)/ok: scripts/docs_requirements.txt
+	python3 -m venv $(DOCS)
+	$(DOCS)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
 
 $(BROWSER)/ok: tests/browser/requirements.txt
 	python3 -m venv $(BROWSER)

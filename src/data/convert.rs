@@ -44,7 +44,7 @@ pub fn convert(data: &Data, model: &str) -> Result<Conversion, DataError> {
     let mut notes = Notes::default();
     let linked = Linked::read(data, &mut notes)?;
     let formula = Formula::new(data, &linked.header(), &linked.files())?;
-    let columns = Columns::find(&linked, &formula, data)?;
+    let columns = Columns::find(&linked, &formula, None, data)?;
     let label = data.response_label();
     linked.check_sides((&label, &columns.response), &columns.staying())?;
     let (Some(linkage), DataSource::Pairs { links, .. }) = (&linked.linkage, &data.source) else {

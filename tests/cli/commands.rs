@@ -321,3 +321,24 @@ fn a_config_for_a_file_of_ones_own_is_ready_to_fit() {
     let (_, stderr) = project.run(&["init", "--from", "none.csv"], 2);
     assert!(stderr.contains("none.csv"), "{stderr}");
 }
+
+#[test]
+fn on_a_terminal_chains_wait_and_one_bar_has_the_time_that_is_left() {
+    let project = Project::new(&[("sampler.draws", json!(400))]);
+    let fit = format!("{} fit config.json --threads 1", crate::common::binary());
+    // `script` gives it a terminal.
+    let mut command = assert_cmd::Command::new("script");
+    command
+        .args(["-qec", &fit, "/dev/null"])
+        .current_dir(project.path(""))
+        .env_remove("BRIDGESTAN");
+    let (stdout, _) = ended_with(&mut command, 0);
+    let waits = stdout.find("Chain 2 waiting");
+    let runs = stdout.find("Chain 2 [");
+    assert!(waits.is_some() && waits < runs, "{stdout}");
+    assert!(
+        stdout.contains("about ") && stdout.contains("All 1400 iterations ["),
+        "{stdout}"
+    );
+    assert!(!stdout.contains("0/0"), "{stdout}");
+}

@@ -107,8 +107,8 @@ fn check_config_in_place_of_folder(project: &Project) {
             |(out, _): (String, String)| out.replace(project.path("").to_str().unwrap(), "");
         assert_eq!(names(by_config), names(by_folder), "{command}");
     }
-    let (_, stderr) = project.run(&["summary", "data.csv"], 2);
-    assert!(stderr.contains("data.csv"), "{stderr}");
+    let (_, stderr) = project.run(&["summary", "away.csv"], 2);
+    assert!(stderr.contains("away.csv"), "{stderr}");
 }
 
 fn check_self_contained(page: &str) {
