@@ -80,6 +80,14 @@ impl Formula {
         let key = super::design::RATE_FORMULA;
         let terms = text.trim_start().trim_start_matches('~');
         let sum = parse::terms(terms).map_err(|problem| refused(key, text, problem))?;
+        if !sum.groups.is_empty() {
+            let words = "rates of wrong links have no terms by group; write the column itself, as in `~ source`";
+            let problem = Problem {
+                at: 1 + text.find('|').unwrap_or(0),
+                words: words.into(),
+            };
+            return Err(refused(key, text, problem));
+        }
         if sum.terms.is_empty() {
             return Err(DataError::NoPredictors { key });
         }
@@ -90,6 +98,7 @@ impl Formula {
             is_list: false,
             terms,
             intercept: true,
+            group: None,
         })
     }
 
