@@ -132,7 +132,7 @@ wheel: $(if $(QUICK),program,setup) $(MATURIN)/ok
 	$(PACKED) cache pack $(WHEEL_DATA)/models.tar.gz --shipped
 	UNSHUFFLE_CACHE=$(CURDIR)/$(BUNDLE) $(PACKED) cache unpack $(WHEEL_DATA)/models.tar.gz
 	rm -r $(WHEEL_DATA)/models.tar.gz $(BUNDLE)/locks
-	cd python && PATH=$(if $(QUICK),$(CURDIR)/.ci/bin:)$$PATH ../$(MATURIN)/bin/maturin build --release --locked --out ../$(WHEELS)
+	cd python && PATH=$(if $(QUICK),$(CURDIR)/.ci/bin:)$$PATH ../$(MATURIN)/bin/maturin build --release --locked $(if $(QUICK),$(FEATURES:%=--features %)) --out ../$(WHEELS)
 
 $(MATURIN)/ok: python/requirements_wheel.txt
 	python3 -m venv $(MATURIN)

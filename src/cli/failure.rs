@@ -100,53 +100,28 @@ impl From<AdoptFailure> for Failure {
     }
 }
 
-impl From<ConfigError> for Failure {
-    fn from(error: ConfigError) -> Failure {
-        Failure::new(2, error)
-    }
+/// Errors that always end with code 2: the user can mend the config, the data or the file that they name.
+macro_rules! end_with_2 {
+    ($($error:ty),*) => {$(
+        impl From<$error> for Failure {
+            fn from(error: $error) -> Failure {
+                Failure::new(2, error)
+            }
+        }
+    )*};
 }
 
-impl From<DataError> for Failure {
-    fn from(error: DataError) -> Failure {
-        Failure::new(2, error)
-    }
-}
-
-impl From<DrawsError> for Failure {
-    fn from(error: DrawsError) -> Failure {
-        Failure::new(2, error)
-    }
-}
-
-impl From<CompareError> for Failure {
-    fn from(error: CompareError) -> Failure {
-        Failure::new(2, error)
-    }
-}
-
-impl From<PosteriorError> for Failure {
-    fn from(error: PosteriorError) -> Failure {
-        Failure::new(2, error)
-    }
-}
-
-impl From<ReportError> for Failure {
-    fn from(error: ReportError) -> Failure {
-        Failure::new(2, error)
-    }
-}
-
-impl From<ExportError> for Failure {
-    fn from(error: ExportError) -> Failure {
-        Failure::new(2, error)
-    }
-}
-
-impl From<PoolError> for Failure {
-    fn from(error: PoolError) -> Failure {
-        Failure::new(2, error)
-    }
-}
+end_with_2!(
+    ConfigError,
+    DataError,
+    DrawsError,
+    CompareError,
+    PosteriorError,
+    ReportError,
+    ExportError,
+    PoolError,
+    SimulateError
+);
 
 impl From<PredictError> for Failure {
     fn from(error: PredictError) -> Failure {
@@ -154,12 +129,6 @@ impl From<PredictError> for Failure {
             PredictError::Fit(error) => error.into(),
             other => Failure::new(2, other),
         }
-    }
-}
-
-impl From<SimulateError> for Failure {
-    fn from(error: SimulateError) -> Failure {
-        Failure::new(2, error)
     }
 }
 

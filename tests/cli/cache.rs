@@ -314,6 +314,34 @@ fn a_bundle_fits_where_there_is_neither_compiler_nor_network() {
     );
 }
 
+/// Says its version, keeps the arguments of every other call, and fails.
+const FAILING_CXX: &str =
+    "#!/bin/sh\nif [ \"$1\" = --version ]; then echo g++; else echo \"$@\" >> args; exit 1; fi\n";
+
+#[test]
+fn flags_of_ones_own_reach_the_compiler_and_keep_models_apart() {
+    let project = Project::new(&[]);
+    let Private { root, .. } = Private::new(&project);
+    let cxx = project.write("cxx", FAILING_CXX);
+    fs::set_permissions(&cxx, fs::Permissions::from_mode(0o700)).unwrap();
+    // Those that the tests run with.
+    let usual = std::env::var("UNSHUFFLE_CXXFLAGS").unwrap_or_default();
+    let compile = |flags: &str, code| {
+        let mut command = project.unshuffle(&["compile", "linear"]);
+        command.env("UNSHUFFLE_CACHE", &root).env("CXX", &cxx);
+        ended_with(command.env("UNSHUFFLE_CXXFLAGS", flags), code)
+    };
+    let (stdout, _) = compile(&format!("  {usual} "), 0);
+    assert!(stdout.contains("already compiled"), "{stdout}");
+    assert!(!project.path("args").exists());
+    compile(&format!("{usual} -O2 -DMINE"), 3);
+    let calls = fs::read_to_string(project.path("args")).unwrap();
+    for call in calls.lines() {
+        let place = |flag: &str| call.find(flag).unwrap();
+        assert!(place("-O3") < place("-O2 -DMINE"), "{call}");
+    }
+}
+
 #[test]
 fn old_and_failed_entries_are_listed_and_cleaned() {
     let project = Project::new(&[]);
