@@ -56,7 +56,7 @@ fn columns_of_the_file_are_entries_of_the_data_block() {
     let years = r#"model.data.region={"column":"C(when)"}"#;
     let (said, _) = project.run(&["check", "config.json", "--set", years], 0);
     assert!(
-        said.contains("codes    region: 6 levels, 1 = 2001, 2 = 2002"),
+        said.contains("codes    region: 7 levels, 1 = 1991, 2 = 2001"),
         "{said}"
     );
     for (setting, sentence) in [

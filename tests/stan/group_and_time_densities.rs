@@ -17,12 +17,11 @@ const EVENTS: [f64; N] = [1.0, 0.0, 1.0, 1.0, 0.0, 1.0];
 fn survival() {
     let (shape, sigma) = (1.7f64, 0.8f64);
     let weibull = |time: f64, mu: f64, event: bool| {
+        // The density shape / scale (t / scale)^(shape - 1) exp(-(t / scale)^shape), whose logarithm stays a number far out.
         let scaled = time / mu.exp();
-        let density = shape / mu.exp() * scaled.powf(shape - 1.0) * (-scaled.powf(shape)).exp();
-        if event {
-            density.ln()
-        } else {
-            -scaled.powf(shape)
+        match event {
+            true => shape.ln() - mu + (shape - 1.0) * scaled.ln() - scaled.powf(shape),
+            false => -scaled.powf(shape),
         }
     };
     let log_normal = |time: f64, mu: f64, event: bool| {
