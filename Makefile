@@ -98,7 +98,7 @@ docs: program $(DOCS)/ok
 	rm -rf target/docs target/site
 	cp -r docs target/docs
 	$(PROGRAM) schema | python3 scripts/config_reference.py > target/docs/config.md
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
+	$(DOCS)/bin/mkdocs build --quiet --strict
 	python3 scripts/check_site.py target/site
 
 $(DOCS)/ok: scripts/docs_requirements.txt

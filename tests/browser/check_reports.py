@@ -145,7 +145,7 @@ class Report:
 
     def photograph(self):
         """What a person sees first, for the README."""
-        for name, width, height, scheme in (("top", 900, 1180, "light"), ("phone", PHONE, 844, "dark")):
+        for name, width, height, scheme in (("top", 900, 1180, "light"), ("phone", PHONE, 844, "dark"), ("dark", DESK, 1000, "dark")):
             context, page = self.open(width, scheme)
             page.set_viewport_size({"width": width, "height": height})
             page.screenshot(path=self.shots / f"{self.name()}_{name}.png")
