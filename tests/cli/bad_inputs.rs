@@ -322,7 +322,7 @@ const ROWS: &[Row] = &[
     (Data, "PK\u{3}\u{4}xl/workbook.xml", r#"data.csv is an Excel workbook or a zip archive; save the table as "CSV UTF-8", and name that file"#, 2),
     (Data, "PAR1\u{15}", r#"data.csv is a Parquet file; save the table as "CSV UTF-8", and name that file"#, 2),
     (Data, "BZh91AY", "data.csv is compressed (bzip2); unpack it, and name the unpacked file", 2),
-    (Data, "\0x\0,\0y\0\n\01\0,\02\0\n", r#"data.csv is UTF-16 text, not UTF-8; save the table as "CSV UTF-8", and name that file"#, 2),
+    (Data, "\u{0}x\u{0},\u{0}y\u{0}\n\u{0}1\u{0},\u{0}2\u{0}\n", r#"data.csv is UTF-16 text, not UTF-8; save the table as "CSV UTF-8", and name that file"#, 2),
     (Data, "cafe\u{301},y\n<rows>|data.predictors=[\"caf\u{e9}\"]", "did you mean `cafe\u{301}`? Its accents are other characters (Unicode NFC or NFD), so copy the name from the file", 2),
     (Config, r#"{"temperature": NaN}"#, "config.json, line 1, column 17: not valid JSON, expected value; JSON has no NaN and no Infinity: write a finite number, or leave the key out", 2),
     (Config, r#"{"temperature": -Infinity}"#, "JSON has no NaN and no Infinity: write a finite number, or leave the key out", 2),
