@@ -2,7 +2,8 @@
 
     python3 benches/optimisation_levels.py --binary target/release/unshuffle
 
-Each level starts from a cache that has Stan and nothing else, so about a gigabyte of disk and minutes of work are needed.
+Each level starts from a cache that has Stan and nothing else, so about a gigabyte of disk and minutes of work are needed. With
+`--here` the user's own cache is used: what it has compiled is not compiled again, and only the gradients are measured.
 """
 
 from __future__ import annotations
@@ -33,14 +34,15 @@ def data(model: str) -> str:
     return json.dumps({**common, "beta_location": [0.0] * D, "beta_scale": [1.0] * D, **scale, **tau})
 
 
-def compiled(binary: Path, model: str, flags: str, cache: str) -> tuple[Path, float]:
-    """The shared library, and the processor seconds that it took."""
-    env = {**os.environ, "UNSHUFFLE_CACHE": cache, "UNSHUFFLE_CXXFLAGS": flags}
+def compiled(binary: Path, model: str, flags: str, cache: Path) -> tuple[Path, str]:
+    """The shared library, and the processor time that it took."""
+    env = {**os.environ, "UNSHUFFLE_CACHE": str(cache), "UNSHUFFLE_CXXFLAGS": flags}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([binary, "compile", model], env=env, check=True, capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Path(done.stdout.strip().rsplit(": ", 1)[1]), took
+    spent = "cached" if "already compiled" in done.stdout else f"{took:.0f} s"
+    return Path(done.stdout.strip().rsplit(": ", 1)[1]), spent
 
 
 def gradient(library: Path, model: str) -> tuple[float, list[float]]:
@@ -71,23 +73,25 @@ def gradient(library: Path, model: str) -> tuple[float, list[float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", default="target/release/unshuffle")
-    parser.add_argument("--levels", default="-O1,-O3", help="for example --levels=-O1,-O2,-O3")
+    parser.add_argument("--levels", default="-O1,-O3", help="for example --levels=-O1,-O2,-O3; an empty one means the usual flags")
+    parser.add_argument("--here", action="store_true", help="use the cache of the user instead of empty ones")
     args = parser.parse_args()
-    shared = os.environ.get("UNSHUFFLE_CACHE") or Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unshuffle"
+    shared = Path(os.environ.get("UNSHUFFLE_CACHE") or Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "unshuffle")
     head = [f"compile {name}" for name in MODELS] + [f"gradient {name}" for name in MODELS]
     print(f"| level | {' | '.join(head)} |\n|---|{'---:|' * len(head)}")
     values: dict[str, list[list[float]]] = {name: [] for name in MODELS}
     for level in args.levels.split(","):
-        with tempfile.TemporaryDirectory() as cache:
-            (Path(cache) / "toolchains").symlink_to(Path(shared) / "toolchains")
+        with tempfile.TemporaryDirectory() as empty:
+            (Path(empty) / "toolchains").symlink_to(shared / "toolchains")
+            cache = shared if args.here else Path(empty)
             cells, gradients = [], []
             for name in MODELS:
-                library, took = compiled(Path(args.binary).resolve(), name, level, cache)
-                cells.append(f"{took:.0f} s")
+                library, spent_compiling = compiled(Path(args.binary).resolve(), name, level, cache)
+                cells.append(spent_compiling)
                 spent, value = gradient(library, name)
                 gradients.append(f"{spent:.1f} µs")
                 values[name].append(value)
-            print(f"| `{level}` | {' | '.join(cells + gradients)} |", flush=True)
+            print(f"| `{level or '-O3'}` | {' | '.join(cells + gradients)} |", flush=True)
     same = [name for name, found in values.items() if all(value == found[0] for value in found)]
     print(f"Log density and gradient are the same to the last bit at all levels for: {', '.join(same) or 'no model'}.")
 
