@@ -81,7 +81,7 @@ fn mistakes_are_one_sentence() {
         ),
         (
             "Surv(died,months)~x",
-            "but for the model weibull_survival it must be above 0",
+            "t.csv, row 1: `months` is 3; write 1 where the event was seen at the time, and 0 where the time is censored",
         ),
     ] {
         let (_, said) = project.run(
