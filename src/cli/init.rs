@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::init_from::start;
-use super::terminal::{absolute, write_table};
+use super::terminal::absolute;
 use crate::model::stan::{shipped_model, shipped_names};
 
 #[derive(Debug, Args)]
@@ -41,6 +41,12 @@ pub(super) fn init(args: InitArgs) -> Result<(), Failure> {
 /// A config for a file of the user's own.
 fn init_from(file: &Path, config: Option<&Path>, args: &InitArgs) -> Result<(), Failure> {
     let path = config.map_or_else(|| file.with_extension("json"), Path::to_path_buf);
+    if path.exists() && !args.force {
+        return Err(Failure::user(format!(
+            "{} is already there: name another config, or overwrite it with --force",
+            path.display()
+        )));
+    }
     let from = absolute(file);
     let mut started = start(&from, args.response.as_deref())?;
     // A file in the config's own folder is named as one would by hand.
@@ -49,7 +55,8 @@ fn init_from(file: &Path, config: Option<&Path>, args: &InitArgs) -> Result<(), 
         started.config["data"]["file"] = json!(name.to_string_lossy());
     }
     let text = serde_json::to_string_pretty(&started.config).expect("plain JSON") + "\n";
-    write_table(&path, &text, &[file], args.force)?;
+    fs::write(&path, text)
+        .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))?;
     started.words.iter().for_each(|line| say!("{line}"));
     say!("{}", path.display());
     say!("Look it over, then run: unshuffle check {}", path.display());

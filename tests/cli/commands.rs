@@ -311,7 +311,7 @@ fn a_config_for_a_file_of_ones_own_is_ready_to_fit() {
     project.run(&["check", "my.json"], 0);
     let (_, stderr) = project.run(&["init", "--from", "my.csv"], 2);
     assert!(
-        stderr.contains("already exists") && stderr.contains("--force"),
+        stderr.contains("already there") && stderr.contains("--force"),
         "{stderr}"
     );
     project.run(

@@ -75,7 +75,13 @@ fn a_report_is_made_again_from_the_saved_files_alone() {
 fn check_aggregate(project: &Project, whole: &str) {
     let (stdout, _) = project.run(&["report", "out", "--aggregate"], 0);
     assert!(stdout.contains("report_aggregate.html"), "{stdout}");
-    let text = |page: &str| page.replace("&#x2f;", "/").replace("&lt;", "<");
+    let text = |page: &str| {
+        let entities = [("&#x2f;", "/"), ("&lt;", "<"), ("&gt;", ">")];
+        let plain = entities.iter();
+        plain.fold(page.to_string(), |page, (entity, mark)| {
+            page.replace(entity, mark)
+        })
+    };
     let read = fs::read_to_string(project.path("out/report_aggregate.html")).unwrap();
     let (whole, aggregate) = (text(whole), text(&read));
     let folder = project.path("");

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::table::{Probability, probability};
 use super::{MOVED, ranked};
-use crate::model::{Family, ResponseKind, Source};
+use crate::config::{Family, ResponseKind};
 use crate::numerics::sd;
 use crate::posterior::links::RowLinks;
 use crate::posterior::{Posterior, Row};
@@ -128,9 +128,13 @@ impl<'a> Density<'a> {
             .and_then(|data| data.response_names.as_ref());
         (is_known && names.is_none()).then_some(())?;
         let mean = |name: &str| fit.quantity(name)?.mean;
-        let family = match family.parameter_of(Source::Program) {
-            Some(parameter) => family.with_parameter(mean(parameter.name)?),
-            None => family,
+        let family = match family {
+            // The program estimates the parameter of these.
+            Family::NegativeBinomial { .. } | Family::Gamma { .. } => {
+                let parameter = family.facts().parameter?;
+                family.with_parameter(mean(parameter.name)?)
+            }
+            other => other,
         };
         let scale = match family.facts().is_additive {
             true => mean("sigma2").map(f64::sqrt).or_else(|| mean("sigma"))?,
