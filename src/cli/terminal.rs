@@ -79,9 +79,22 @@ fn ignore_hangup() {}
 
 /// The output folder of a fit, which may be named by its config.
 pub(super) fn fit_folder(named: &Path) -> Result<PathBuf, Failure> {
-    match named.is_file() {
-        true => Ok(config::load(named, &[])?.output),
-        false => Ok(named.to_path_buf()),
+    if !named.is_file() {
+        return Ok(named.to_path_buf());
+    }
+    let file = named.display();
+    if named.extension().is_none_or(|ending| ending != "json") {
+        return Err(Failure::user(format!(
+            "{file} is a file where a folder is needed; name the output folder of a fit, or its config (.json)"
+        )));
+    }
+    let folder = config::load(named, &[])?.output;
+    match folder.is_dir() {
+        true => Ok(folder),
+        false => Err(Failure::user(format!(
+            "{file} has no fit yet: there is no folder {}; run `unshuffle fit {file}` first",
+            tidy(&folder)
+        ))),
     }
 }
 
