@@ -17,7 +17,7 @@ functions {
     vector[rows(y)] z = (log_time - mu) / sigma;
     vector[rows(y)] result;
     for (i in 1:rows(y)) {
-      result[i] = y[i, 2] == 1 ? -0.5 * (square(z[i]) + log(2 * pi())) - log(sigma) - log_time[i]
+      result[i] = y[i, 2] > 0.5 ? -0.5 * (square(z[i]) + log(2 * pi())) - log(sigma) - log_time[i]
                                : std_normal_lcdf(-z[i] |);   // which keeps its digits far out, as lccdf does not
     }
     return result;
