@@ -126,7 +126,7 @@ fn a_family_whose_parameter_is_in_the_program_is_predicted() {
     let counts = shown
         .lines()
         .skip(1)
-        .map(|line| line.split(',').next_back().unwrap());
+        .map(|line| line.split(',').nth(3).unwrap());
     let counts: Vec<f64> = counts.map(|count| count.parse().unwrap()).collect();
     assert!(
         counts
