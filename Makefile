@@ -117,22 +117,20 @@ $(PYARROW)/ok: scripts/parquet_requirements.txt
 	touch $@
 
 # The Python package with the program and the compiled models inside, in target/wheels. The program looks for the models in
-# ../share/unshuffle/bundle, which is where the folder `data` of a wheel is installed. `QUICK=yes` packs the program of the
-# tests instead of an optimised one, which takes minutes to build.
-QUICK ?=
-PACKED := $(if $(QUICK),$(PROGRAM),target/release/unshuffle)
+# ../share/unshuffle/bundle, which is where the folder `data` of a wheel is installed.
+PACKED := target/release/unshuffle
 WHEELS := target/wheels
 WHEEL_DATA := target/wheel_data
 BUNDLE := $(WHEEL_DATA)/data/share/unshuffle/bundle
 
-wheel: $(if $(QUICK),program,setup) $(MATURIN)/ok
-	$(if $(QUICK),,cargo build --release -p unshuffle)
+wheel: setup $(MATURIN)/ok
+	cargo build --release -p unshuffle
 	rm -rf $(WHEELS) $(WHEEL_DATA)
 	mkdir -p $(WHEEL_DATA)
 	$(PACKED) cache pack $(WHEEL_DATA)/models.tar.gz --shipped
 	UNSHUFFLE_CACHE=$(CURDIR)/$(BUNDLE) $(PACKED) cache unpack $(WHEEL_DATA)/models.tar.gz
 	rm -r $(WHEEL_DATA)/models.tar.gz $(BUNDLE)/locks
-	cd python && PATH=$(if $(QUICK),$(CURDIR)/.ci/bin:)$$PATH ../$(MATURIN)/bin/maturin build --release --locked $(if $(QUICK),$(FEATURES:%=--features %)) --out ../$(WHEELS)
+	cd python && ../$(MATURIN)/bin/maturin build --release --locked --out ../$(WHEELS)
 
 $(MATURIN)/ok: python/requirements_wheel.txt
 	python3 -m venv $(MATURIN)
