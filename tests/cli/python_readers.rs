@@ -56,6 +56,7 @@ fn an_interrupted_fit_is_read() {
     // A chain with less than half the draws of the other one would be left out.
     fit.wait_for(1, 2000);
     fit.wait_for(2, 2000);
+    fit.wait_until_level();
     let (code, stderr) = fit.interrupt();
     assert_eq!(code, Some(130), "{stderr}");
     let draws = project.draws("out");

@@ -143,6 +143,26 @@ impl Endless<'_> {
         }
     }
 
+    /// Waits until both chains have about as many rows: on a busy machine one of them may begin late.
+    pub fn wait_until_level(&self) {
+        let num_rows = |chain: usize| {
+            let path = self.project.path(&format!("out/draws_{chain}.csv"));
+            match path.exists() {
+                true => without_comments(&path).lines().count(),
+                false => 0,
+            }
+        };
+        let start = Instant::now();
+        loop {
+            let [first, second] = [1, 2].map(num_rows);
+            if 4 * first.min(second) > 3 * first.max(second) {
+                return;
+            }
+            assert!(start.elapsed() < Duration::from_secs(900), "no draws came");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
     /// Ctrl-C; returns the exit code and stderr.
     pub fn interrupt(self) -> (Option<i32>, String) {
         let id = self.child.id().to_string();
