@@ -2,6 +2,7 @@
 
 SOURCES <- c(
   joint = "the joint posterior of coefficients and links",
+  robust_mixture = "a mixture of right and wrong rows that relies on no particular error law",
   known_rate = "an estimate for a known rate of wrong links",
   as_linked = "the links as given"
 )

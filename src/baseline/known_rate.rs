@@ -31,7 +31,7 @@ use crate::config::ResponseKind;
 use crate::numerics::{Qr, dot};
 use crate::sampler::links::LinkSpace;
 
-use average::Average;
+pub(super) use average::Average;
 pub use rates::one_rate;
 
 /// The contrasts within a group are attenuated by a, and never by less than this.
@@ -49,9 +49,9 @@ pub struct KnownRate {
     groups: Vec<Vec<usize>>,
 }
 
-/// Averaged over the rates, and for each of them.
+/// An estimate averaged over rates of wrong links, and for each of them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct KnownRateFit {
+pub struct RateAveraged {
     /// Mean, standard deviation and quantiles of the mixture of normal distributions over the rates.
     pub mean: Vec<f64>,
     pub sd: Vec<f64>,
@@ -109,7 +109,7 @@ impl KnownRate {
         x: ArrayView2<f64>,
         y: &[f64],
         rates: &[(f64, f64)],
-    ) -> Option<KnownRateFit> {
+    ) -> Option<RateAveraged> {
         assert_eq!(x.nrows(), self.num_rows, "as many rows as the groups have");
         assert_eq!(y.len(), self.num_rows, "one response for each row");
         let total: f64 = rates.iter().map(|rate| rate.1).sum();

@@ -7,12 +7,15 @@ mod known_rate;
 mod least_squares;
 mod mixture;
 mod quantile;
+mod robust_mixture;
 
 use ndarray::ArrayView2;
 
 pub use generalised::generalised;
-pub use known_rate::{KnownRate, KnownRateFit, one_rate};
+pub use known_rate::{KnownRate, RateAveraged, one_rate};
 pub use least_squares::least_squares;
+pub(crate) use robust_mixture::{LEAST_LOG_SPREAD, Regression, Shape};
+pub use robust_mixture::{RobustMixtureFit, robust_mixture};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Baseline {

@@ -21,6 +21,8 @@ pub enum Method {
     Mixture,
     /// The estimate for a known rate of exchangeable linkage errors.
     KnownRate,
+    /// Least squares on the responses that a row mixture with a robust error law completes.
+    RobustMixture,
 }
 
 impl Method {
@@ -33,6 +35,7 @@ impl Method {
             Method::Huber => "huber",
             Method::Mixture => "mixture",
             Method::KnownRate => "known_rate",
+            Method::RobustMixture => "robust_mixture",
         }
     }
 }

@@ -406,20 +406,16 @@ fn recommendation(fit: &Posterior, trust: &Trust) -> Option<String> {
     }
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let what = match trust.source {
-        Method::KnownRate if trust.weight >= 0.5 => {
-            "lie near the joint posterior, which agrees with an estimate that does not use the likelihood"
+        Method::RobustMixture => {
+            "are those of a mixture of right and wrong rows that relies on no particular error law"
         }
         Method::KnownRate => {
             "are corrected for a share of wrong links without using the likelihood"
         }
         _ => "are those of the same model with every link kept",
     };
-    let reach = match trust.weight >= 0.5 {
-        true => "",
-        false => " that reach from no wrong link to the largest share that cannot be excluded",
-    };
     Some(format!(
-        "The recommended coefficients {what}, with 90 % intervals{reach}: {}.",
+        "The recommended coefficients {what}, with 90 % intervals that allow for every share of wrong links that cannot be excluded: {}.",
         first_few(&words)
     ))
 }

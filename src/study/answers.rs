@@ -19,6 +19,7 @@ pub enum Answer {
     Huber,
     Mixture,
     KnownRate,
+    RobustMixture,
 }
 
 impl fmt::Display for Answer {
@@ -30,6 +31,7 @@ impl fmt::Display for Answer {
             Answer::Huber => "huber",
             Answer::Mixture => "mixture",
             Answer::KnownRate => "known_rate",
+            Answer::RobustMixture => "robust_mixture",
         })
     }
 }

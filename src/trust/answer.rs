@@ -1,12 +1,8 @@
 //! The recommended coefficients: the joint posterior where the checks pass, else what needs less of the model.
 
-use ndarray::Array2;
-
-use super::rival::Rival;
-use crate::baseline::{KnownRate, KnownRateFit, one_rate};
+use crate::baseline::{KnownRate, RateAveraged, RobustMixtureFit, one_rate};
 use crate::config::{Config, Prior, ResponseKind};
-use crate::data::{Dataset, INTERCEPT};
-use crate::numerics::invert;
+use crate::data::Dataset;
 use crate::posterior::{Coefficient, Method};
 use crate::sampler::links::LinkSpace;
 
@@ -18,10 +14,6 @@ const LARGEST_RATE: f64 = 0.5;
 pub(super) const HIGH_POINT: f64 = 0.99;
 /// The rate that is half put down to misfit, over the mean of the prior given that some link is wrong.
 const SHARE_IN_DOUBT: f64 = 0.3;
-/// Evidence against wrong links of this size doubles that rate.
-const EVIDENCE_THAT_DOUBLES_DOUBT: f64 = 10.0;
-/// A smaller weight of the joint posterior is none: the two answers are too far apart to lie between them.
-const LEAST_WEIGHT: f64 = 0.6;
 /// The expected rate of the default prior, for priors that have no rate.
 const USUAL_RATE: ExpectedRate = ExpectedRate {
     mean: 0.05,
@@ -47,26 +39,20 @@ pub(super) struct Ingredients<'a> {
     pub as_linked: &'a [Coefficient],
     /// Mean and `HIGH_POINT` of the share of rows that moved, among those that can.
     pub rate: (f64, f64),
-    /// What a law with tails and a changing spread says, where there is such a rival.
-    pub rival: Option<Rival>,
+    /// The robust mixture, where it applies.
+    pub robust: Option<RobustMixtureFit>,
     /// Whether the estimate for a known rate applies.
     pub has_known_rate: bool,
-    /// Means and covariances of the coefficients of the joint posterior, where it has one for each predictor.
-    pub moments: Option<(Vec<f64>, Array2<f64>)>,
-    /// Whether the rate found may be one of wrong links: otherwise the estimate for a known rate shares the mistake, and that the
-    /// two agree says nothing.
-    pub may_keep_joint: bool,
 }
 
-/// The recommended coefficients, what they are, and the weight of the joint posterior in them.
+/// The recommended coefficients, and what they are.
 pub(super) struct Recommended {
     pub coefficients: Vec<Coefficient>,
     pub source: Method,
-    pub weight: f64,
 }
 
 impl Ingredients<'_> {
-    fn known_rate(&self, rates: &[(f64, f64)]) -> Option<KnownRateFit> {
+    fn known_rate(&self, rates: &[(f64, f64)]) -> Option<RateAveraged> {
         let kind = self.config.model.response_kind();
         let known = KnownRate::within(self.space);
         known.fit(kind, self.data.x.view(), &self.data.response, rates)
@@ -82,103 +68,69 @@ impl Ingredients<'_> {
     }
 
     pub fn recommended(&self, trusted: bool) -> Recommended {
-        if trusted {
-            return Recommended {
-                coefficients: relabelled(self.joint),
-                source: Method::Joint,
-                weight: 1.0,
-            };
-        }
-        let answer = |coefficients, source, weight| Recommended {
+        let answer = |coefficients, source| Recommended {
             coefficients,
             source,
-            weight,
         };
-        if !self.has_known_rate {
-            return answer(self.between_answers(), Method::AsLinked, 0.0);
+        if trusted {
+            return answer(relabelled(self.joint), Method::Joint);
         }
-        let is_yes_no = self.config.model.response_kind() == ResponseKind::ZeroOne;
+        if !self.has_known_rate {
+            return answer(self.between_answers(), Method::AsLinked);
+        }
+        if let Some(robust) = &self.robust
+            && let Some(coefficients) = self.around(robust)
+        {
+            return answer(coefficients, Method::RobustMixture);
+        }
         if self.has_outside_rate() {
             let rates = self.config.permutation.prior.rate_grid();
             if let Some(fit) = rates.and_then(|rates| self.known_rate(&rates)) {
-                let weight = if is_yes_no { 0.0 } else { self.weight(&fit) };
-                let blended = self.blended(self.named(&fit), weight);
-                return answer(blended, Method::KnownRate, weight);
+                let named = self.named(&fit, Method::Recommended);
+                return answer(named, Method::KnownRate);
             }
         }
-        match self.between_rates(is_yes_no) {
-            Some(between) if is_yes_no => answer(between, Method::AsLinked, 0.0),
-            Some(between) => {
-                let (found, _) = self.rate;
-                let anchor =
-                    (found <= super::MOST_WRONG).then(|| self.known_rate(&one_rate(found)));
-                let weight = anchor.flatten().map_or(0.0, |fit| self.weight(&fit));
-                answer(self.blended(between, weight), Method::KnownRate, weight)
-            }
-            None => answer(self.between_answers(), Method::AsLinked, 0.0),
+        match self.between_rates() {
+            Some(between) if self.keeps_links() => answer(between, Method::AsLinked),
+            Some(between) => answer(between, Method::KnownRate),
+            None => answer(self.between_answers(), Method::AsLinked),
         }
     }
 
-    /// How much of the joint posterior to keep beside an estimate that does not use the likelihood: what the joint
-    /// posterior gains in precision, over how far the two are apart (a semi-modular weight, squared,
-    /// since both share the rate that was found). Below `LEAST_WEIGHT` nothing is kept.
-    fn weight(&self, anchor: &KnownRateFit) -> f64 {
-        if !self.may_keep_joint {
-            return 0.0;
-        }
-        let weight = || {
-            let (mean, covariance) = self.moments.as_ref()?;
-            let names = &self.data.predictor_names;
-            let slopes: Vec<usize> = (0..names.len())
-                .filter(|k| names[*k] != INTERCEPT)
-                .collect();
-            let size = slopes.len();
-            let dim = names.len();
-            let block: Vec<f64> = slopes
-                .iter()
-                .flat_map(|&i| slopes.iter().map(move |&j| anchor.covariance[i * dim + j]))
-                .collect();
-            // In units of each standard deviation, in which the matrix is well scaled.
-            let sd: Vec<f64> = (0..size).map(|i| block[i * size + i].sqrt()).collect();
-            let scaled: Vec<f64> = (0..size * size)
-                .map(|k| block[k] / (sd[k / size] * sd[k % size]))
-                .collect();
-            let inverse = invert(&scaled, size)?;
-            let (mut share, mut distance) = (0.0, 0.0);
-            for (i, &row) in slopes.iter().enumerate() {
-                for (j, &column) in slopes.iter().enumerate() {
-                    let factor = inverse[i * size + j] / (sd[i] * sd[j]);
-                    share += factor * covariance[[column, row]];
-                    distance += factor
-                        * (mean[row] - anchor.mean[row])
-                        * (mean[column] - anchor.mean[column]);
-                }
-            }
-            let gain = (size as f64 - share).max(0.0);
-            Some(
-                if distance > gain {
-                    gain / distance
-                } else {
-                    1.0
-                }
-                .powi(2),
-            )
+    /// The robust mixture, with an interval that reaches over those of estimates for a known rate: from no wrong link to the
+    /// largest rate that cannot be excluded, or at what an audit says of the rate.
+    fn around(&self, robust: &RobustMixtureFit) -> Option<Vec<Coefficient>> {
+        let estimate = &robust.estimate;
+        let audited = self.config.permutation.prior.rate_grid();
+        let beside: Option<Vec<RateAveraged>> = match audited.filter(|_| self.has_outside_rate()) {
+            Some(rates) => self.known_rate(&rates).map(|fit| vec![fit]),
+            None => [0.0, estimate.rate, robust.high_rate.max(estimate.rate)]
+                .into_iter()
+                .map(|rate| self.known_rate(&one_rate(rate)))
+                .collect(),
         };
-        weight().filter(|w| *w >= LEAST_WEIGHT).unwrap_or(0.0)
+        let beside = beside?;
+        let names = self.data.predictor_names.iter().enumerate();
+        let around = names.map(|(k, name)| {
+            let q5 = beside.iter().map(|fit| fit.q5[k]);
+            let q95 = beside.iter().map(|fit| fit.q95[k]);
+            let interval = [
+                q5.fold(estimate.q5[k], f64::min),
+                q95.fold(estimate.q95[k], f64::max),
+            ];
+            recommended(name, estimate.mean[k], interval)
+        });
+        Some(around.collect())
     }
 
-    /// The estimate lies between the two answers; a check has failed, so the interval reaches over both of theirs.
-    fn blended(&self, cautious: Vec<Coefficient>, weight: f64) -> Vec<Coefficient> {
-        let blend = |cautious: Coefficient| {
-            let joint = self.joint.iter().find(|joint| joint.name == cautious.name);
-            let Some(joint) = joint.filter(|_| weight > 0.0) else {
-                return cautious;
-            };
-            let estimate = weight * joint.estimate + (1.0 - weight) * cautious.estimate;
-            let interval = [joint.q5.min(cautious.q5), joint.q95.max(cautious.q95)];
-            recommended(&cautious.name, estimate, interval)
-        };
-        cautious.into_iter().map(blend).collect()
+    /// Whether the responses hold too little of the rate for any correction: yes-or-no ones, and real ones many of which are
+    /// equal.
+    fn keeps_links(&self) -> bool {
+        match self.config.model.response_kind() {
+            ResponseKind::ZeroOne => true,
+            ResponseKind::Real => self.robust.is_none(),
+            _ => false,
+        }
     }
 
     fn expected_rate(&self) -> ExpectedRate {
@@ -204,36 +156,28 @@ impl Ingredients<'_> {
         }
     }
 
-    /// The rate found counts as far as a law with tails, skewness and a changing spread finds it too, in so far as it is larger
-    /// than what misfit leads to, and the less the better that law explains the file without wrong links. A rate by which
-    /// most links would be wrong does not count.
+    /// The rate at which the coefficients are corrected where a check fails: that of the robust mixture, or the one found in
+    /// so far as it is larger than what misfit leads to. A rate by which most links would be wrong does not count.
     pub fn believed_rate(&self) -> f64 {
-        let (joint, _) = self.rate;
-        let (rival, evidence) = match self.rival {
-            Some(rival) => (rival.rate, rival.evidence),
-            None => (joint, 0.0),
-        };
+        if let Some(robust) = &self.robust {
+            return robust.estimate.rate;
+        }
+        if self.keeps_links() {
+            return 0.0;
+        }
+        let (found, _) = self.rate;
         let expected = self.expected_rate();
-        let is_plausible = |rate: f64| rate <= super::MOST_WRONG;
-        let found = match (is_plausible(joint), is_plausible(rival)) {
-            (true, true) => (joint * rival).sqrt(),
-            (true, false) => joint,
-            (false, true) => rival,
-            (false, false) => return expected.mean.min(LARGEST_RATE),
-        };
-        let against = (-evidence).max(0.0) / EVIDENCE_THAT_DOUBLES_DOUBT;
-        let doubt = SHARE_IN_DOUBT * expected.mean_of_some * (1.0 + against);
+        if found > super::MOST_WRONG {
+            return expected.mean.min(LARGEST_RATE);
+        }
+        let doubt = SHARE_IN_DOUBT * expected.mean_of_some;
         let share = found * found / (found * found + doubt * doubt).max(f64::MIN_POSITIVE);
         (share * found).min(LARGEST_RATE)
     }
 
-    /// At the rate that is believed, with an interval from no wrong link to the largest rate that cannot be excluded. The
-    /// centre of yes-or-no responses is the links as given: they hold too little about the rate.
-    fn between_rates(&self, keep_links: bool) -> Option<Vec<Coefficient>> {
-        let believed = match keep_links {
-            true => 0.0,
-            false => self.believed_rate(),
-        };
+    /// At the rate that is believed, with an interval from no wrong link to the largest rate that cannot be excluded.
+    fn between_rates(&self) -> Option<Vec<Coefficient>> {
+        let believed = self.believed_rate();
         let (found, found_high) = self.rate;
         let mut largest = self.expected_rate().high;
         if found <= super::MOST_WRONG {
@@ -262,12 +206,17 @@ impl Ingredients<'_> {
         pairs.collect()
     }
 
-    fn named(&self, fit: &KnownRateFit) -> Vec<Coefficient> {
+    /// An estimate for each predictor, under the user's names.
+    pub fn named(&self, fit: &RateAveraged, method: Method) -> Vec<Coefficient> {
         let names = self.data.predictor_names.iter().enumerate();
         names
             .map(|(k, name)| Coefficient {
+                name: name.clone(),
+                method,
+                estimate: fit.mean[k],
                 sd: fit.sd[k],
-                ..recommended(name, fit.mean[k], [fit.q5[k], fit.q95[k]])
+                q5: fit.q5[k],
+                q95: fit.q95[k],
             })
             .collect()
     }
@@ -300,8 +249,12 @@ mod tests {
     use std::path::Path;
 
     fn config(prior: serde_json::Value) -> Config {
+        config_of("linear", prior)
+    }
+
+    fn config_of(model: &str, prior: serde_json::Value) -> Config {
         let text = json!({
-            "model": {"stan": "linear"},
+            "model": {"stan": model},
             "data": {"file": "data.csv", "response": "y", "predictors": ["x"]},
             "permutation": {"prior": prior},
         });
@@ -336,111 +289,119 @@ mod tests {
         }
     }
 
-    fn recommend(
-        prior: serde_json::Value,
+    /// Without a robust mixture.
+    fn ingredients<'a>(
+        config: &'a Config,
+        data: &'a Dataset,
+        space: &'a LinkSpace,
         rate: (f64, f64),
-        known: bool,
-    ) -> (Coefficient, Method, f64) {
-        recommend_beside(prior, rate, known, None)
-    }
-
-    fn recommend_beside(
-        prior: serde_json::Value,
-        rate: (f64, f64),
-        known: bool,
-        moments: Option<(Vec<f64>, Array2<f64>)>,
-    ) -> (Coefficient, Method, f64) {
-        let (config, data) = (config(prior), data());
-        let space = LinkSpace::free(data.num_rows());
-        let ingredients = Ingredients {
-            config: &config,
-            data: &data,
-            space: &space,
-            joint: &[line(Method::Joint, 2.6)],
-            as_linked: &[line(Method::AsLinked, 2.0)],
+        has_known_rate: bool,
+    ) -> Ingredients<'a> {
+        Ingredients {
+            config,
+            data,
+            space,
+            joint: &[],
+            as_linked: &[],
             rate,
-            rival: None,
-            has_known_rate: known,
-            moments,
-            may_keep_joint: true,
-        };
-        let answer = ingredients.recommended(false);
+            robust: None,
+            has_known_rate,
+        }
+    }
+
+    fn slope(answer: Recommended) -> (Coefficient, Method) {
         let mut all = answer.coefficients.into_iter();
-        let slope = all.find(|c| c.name == "x").unwrap();
-        (slope, answer.source, answer.weight)
+        (all.find(|c| c.name == "x").unwrap(), answer.source)
+    }
+
+    fn robust(config: &Config, data: &Dataset, space: &LinkSpace) -> Option<RobustMixtureFit> {
+        let prior = config.permutation.prior.rate().unwrap();
+        let mut rng = crate::numerics::rng::stream(1, 1);
+        crate::baseline::robust_mixture(data.x.view(), &data.response, space, prior, &mut rng)
     }
 
     #[test]
-    fn a_rate_that_is_found_counts_less_than_one_from_outside() {
-        let prior = json!({"name": "beta_binomial"});
-        let (slope, method, _) = recommend(prior, (0.2, 0.3), true);
-        assert_eq!(method, Method::KnownRate);
-        // 0.2 * 0.04 / 0.0409 = 0.196 of the links are believed to be wrong.
-        assert!(
-            (slope.estimate * (1.0 - 0.196) - 2.0).abs() < 0.1,
-            "{slope:?}"
-        );
-        assert!(slope.q5 < 2.0 && slope.q95 > 2.0 / 0.7, "{slope:?}");
-        let audit = json!({"name": "beta_binomial", "audit": {"checked": 1000, "wrong": 300}});
-        let (slope, ..) = recommend(audit, (0.02, 0.05), true);
-        assert!((slope.estimate * 0.7 - 2.0).abs() < 0.1, "{slope:?}");
-    }
-
-    #[test]
-    fn a_rate_counts_the_less_the_less_a_rival_needs_it() {
+    fn the_robust_mixture_lies_inside_an_interval_from_no_wrong_link_to_the_largest_share() {
         let (config, data) = (config(json!({"name": "beta_binomial"})), data());
         let space = LinkSpace::free(data.num_rows());
-        let believed = |rate: f64, evidence: f64| {
-            let ingredients = Ingredients {
-                config: &config,
-                data: &data,
-                space: &space,
-                joint: &[],
-                as_linked: &[],
-                rate: (0.2, 0.3),
-                rival: Some(Rival { evidence, rate }),
-                has_known_rate: true,
-                moments: None,
-                may_keep_joint: true,
-            };
-            ingredients.believed_rate()
-        };
-        assert!((believed(0.2, 5.0) - 0.2 * 0.04 / 0.0409).abs() < 1e-3);
-        // Evidence of -10 doubles the 0.03 that are put down to misfit.
-        assert!((believed(0.2, -10.0) - 0.2 * 0.04 / 0.0436).abs() < 1e-3);
-        assert!(believed(0.2, -100.0) < 0.06);
-        assert!((believed(0.05, 5.0) - 0.1 * 0.01 / 0.0109).abs() < 1e-3);
-        assert_eq!(believed(0.0, 5.0), 0.0);
-        // By the rival most links would be wrong, so it says nothing.
-        assert!((believed(0.7, 5.0) - believed(0.2, 5.0)).abs() < 1e-9);
+        let mut all = ingredients(&config, &data, &space, (0.2, 0.3), true);
+        all.robust = robust(&config, &data, &space);
+        let fit = all.robust.as_ref().unwrap();
+        let (high, estimate) = (fit.high_rate, fit.estimate.mean[1]);
+        assert!(
+            fit.estimate.rate < 0.05 && high > fit.estimate.rate,
+            "{high}"
+        );
+        let (slope, method) = slope(all.recommended(false));
+        assert_eq!((slope.estimate, method), (estimate, Method::RobustMixture));
+        assert!((slope.estimate - 2.0).abs() < 0.2, "{slope:?}");
+        assert!(
+            slope.q5 < 2.0 && slope.q95 > 2.0 / (1.0 - high),
+            "{slope:?}"
+        );
     }
 
     #[test]
-    fn a_file_most_of_whose_links_would_be_wrong_is_left_nearly_as_it_is() {
-        let (slope, ..) = recommend(json!({"name": "beta_binomial"}), (0.8, 0.9), true);
-        assert!((slope.estimate - 2.0 / 0.95).abs() < 0.1, "{slope:?}");
+    fn an_audit_decides_the_rate() {
+        let audit = json!({"name": "beta_binomial", "audit": {"checked": 1000, "wrong": 300}});
+        let (config, data) = (config(audit), data());
+        let space = LinkSpace::free(data.num_rows());
+        let all = ingredients(&config, &data, &space, (0.02, 0.05), true);
+        let (found, method) = slope(all.recommended(false));
+        assert_eq!(method, Method::KnownRate);
+        assert!((found.estimate * 0.7 - 2.0).abs() < 0.1, "{found:?}");
+        // The robust mixture has to believe the audit too: no row of this file looks wrong, and yet the rate is 0.3.
+        let fit = robust(&config, &data, &space).unwrap();
+        assert!(
+            (fit.estimate.rate - 0.3).abs() < 0.06,
+            "{}",
+            fit.estimate.rate
+        );
+    }
+
+    #[test]
+    fn responses_many_of_which_are_equal_keep_their_links() {
+        let (config, mut data) = (config(json!({"name": "beta_binomial"})), data());
+        for y in data.response.iter_mut().take(30) {
+            *y = 0.0;
+        }
+        let space = LinkSpace::free(data.num_rows());
+        assert!(robust(&config, &data, &space).is_none());
+        let all = ingredients(&config, &data, &space, (0.3, 0.4), true);
+        assert_eq!(all.believed_rate(), 0.0);
+        let (slope, method) = slope(all.recommended(false));
+        assert_eq!(method, Method::AsLinked);
+        let given = crate::baseline::least_squares(data.x.view(), &data.response);
+        assert!((slope.estimate - given.beta[1]).abs() < 1e-9, "{slope:?}");
+        assert!(
+            slope.q95 - slope.q5 > 3.3 * given.standard_error[1],
+            "{slope:?}"
+        );
+    }
+
+    #[test]
+    fn a_rate_that_counts_have_found_is_put_down_to_misfit_where_it_is_small() {
+        let config = config_of("poisson", json!({"name": "beta_binomial"}));
+        let data = data();
+        let space = LinkSpace::free(data.num_rows());
+        let believed =
+            |rate: f64| ingredients(&config, &data, &space, (rate, rate), true).believed_rate();
+        assert!((believed(0.2) - 0.2 * 0.04 / 0.0409).abs() < 1e-3);
+        assert!((believed(0.03) - 0.015).abs() < 1e-3);
+        assert_eq!(believed(0.0), 0.0);
+        // Most links would be wrong, so what was found says nothing.
+        assert!((believed(0.8) - 0.05).abs() < 1e-9);
     }
 
     #[test]
     fn without_an_estimate_for_a_known_rate_the_links_are_kept() {
-        let (slope, method, _) = recommend(json!({"name": "beta_binomial"}), (0.2, 0.3), false);
+        let (config, data) = (config(json!({"name": "beta_binomial"})), data());
+        let space = LinkSpace::free(data.num_rows());
+        let (joint, given) = ([line(Method::Joint, 2.6)], [line(Method::AsLinked, 2.0)]);
+        let mut all = ingredients(&config, &data, &space, (0.2, 0.3), false);
+        (all.joint, all.as_linked) = (&joint, &given);
+        let (slope, method) = slope(all.recommended(false));
         assert_eq!((slope.estimate, method), (2.0, Method::AsLinked));
         assert_eq!((slope.q5, slope.q95), (2.0 - 0.16, 2.6 + 0.16));
-    }
-
-    #[test]
-    fn a_precise_posterior_that_agrees_keeps_its_weight_and_one_that_disagrees_does_not() {
-        let prior = || json!({"name": "beta_binomial"});
-        let moments = |slope: f64, sd: f64| {
-            let covariance = Array2::from_diag(&ndarray::arr1(&[sd * sd, sd * sd]));
-            Some((vec![1.0, slope], covariance))
-        };
-        let at =
-            |slope: f64, sd: f64| recommend_beside(prior(), (0.2, 0.3), true, moments(slope, sd)).2;
-        // At a rate of 0.2 the estimate that needs no likelihood is near 2.5, with a standard deviation near 0.07.
-        assert!(at(2.5, 0.01) > 0.9, "{}", at(2.5, 0.01));
-        assert!(at(3.5, 0.01) < 0.01, "{}", at(3.5, 0.01));
-        // A posterior that is not more precise has nothing to add.
-        assert!(at(2.55, 1.0) < 1e-9, "{}", at(2.55, 1.0));
     }
 }

@@ -96,6 +96,11 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
+/// 0 where there are none.
+pub(super) fn mean_or_zero(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.0 } else { mean(values) }
+}
+
 pub(super) fn variance(values: &[f64]) -> f64 {
     let centre = mean(values);
     values.iter().map(|v| (v - centre).powi(2)).sum::<f64>() / values.len() as f64

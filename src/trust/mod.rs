@@ -4,7 +4,7 @@ mod answer;
 mod check;
 mod checks;
 mod effect;
-mod error_law;
+
 mod frame;
 mod replicate;
 mod rival;
@@ -13,7 +13,7 @@ use ndarray::Array2;
 
 pub use crate::posterior::{Aspect, Check, Coefficient, Method, Rates, Trust};
 
-use crate::baseline::KnownRate;
+use crate::baseline::{KnownRate, RobustMixtureFit, robust_mixture};
 use crate::config::{Config, Family, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
 use crate::model::LogSpread;
@@ -26,12 +26,13 @@ use checks::{MEASURED, applies, exchange_p_values, statistics};
 use effect::Effect;
 use frame::Frame;
 use replicate::Model;
-use rival::Rival;
 
 /// Chains count from 1; the agreement check and the predictive check have the last streams.
 const STREAM: usize = usize::MAX - 2;
 /// The stream that chooses the rows for the rival explanation.
 const RIVAL_STREAM: usize = usize::MAX - 3;
+/// The stream that chooses the rows for the robust mixture.
+const ROBUST_STREAM: usize = usize::MAX - 4;
 /// The default prior of the rate, for priors that have none.
 const USUAL_PRIOR: RatePrior = RatePrior {
     a: 1.0,
@@ -72,11 +73,9 @@ pub struct FitToJudge<'a> {
 
 /// A share of wrong links above this contradicts the method, which is for files most of whose links are right.
 pub(crate) const MOST_WRONG: f64 = 0.6;
-/// From this weight on, the joint posterior agrees with the estimate that does not use the likelihood, and is more precise:
-/// what contradicts the likelihood has not bent the coefficients.
-const AGREES: f64 = 0.9;
-/// A check that fails at this level may say that the rate found is not one of wrong links.
-const CLEAR_LEVEL: f64 = 0.01;
+/// The joint posterior agrees with the robust mixture where no slope is further from it than its standard deviation, and
+/// the rates differ by this part of the joint posterior's, or by this much.
+const LIKE_RATES: (f64, f64) = (0.25, 0.02);
 
 /// A share of wrong links above this is only stated where the file holds evidence for it.
 const NEEDS_EVIDENCE: f64 = 0.05;
@@ -84,26 +83,6 @@ const NEEDS_EVIDENCE: f64 = 0.05;
 const LEAST_EVIDENCE: f64 = 10.0;
 /// R-hat above this: the chains have not found the same answer.
 const DISAGREEING: f64 = 1.1;
-
-/// Whether the rate found may be one of wrong links. Otherwise the estimate for a known rate at that rate shares the mistake,
-/// and that the joint posterior agrees with it says nothing.
-fn may_keep_joint(checks: &[Check], rival: Option<Rival>, rate: f64) -> bool {
-    let clearly_failed = || {
-        let deciding = checks.iter().filter(|check| check.decides);
-        deciding.filter(|check| check.p_value.is_some_and(|p| p <= CLEAR_LEVEL))
-    };
-    let Some(rival) = rival else {
-        let of_links = [
-            Aspect::WrongByPredictors,
-            Aspect::ResponsesOfWrong,
-            Aspect::Effect,
-        ];
-        return !clearly_failed().any(|check| of_links.contains(&check.name));
-    };
-    let lacks_evidence = |check: &Check| check.name == Aspect::Evidence && check.has_failed();
-    let is_contradicted = checks.iter().any(lacks_evidence) && clearly_failed().next().is_some();
-    rival.rate >= 0.5 * rate && !is_contradicted
-}
 
 /// The outcome of all checks.
 pub struct Judgement {
@@ -119,24 +98,15 @@ impl FitToJudge<'_> {
     pub fn judge(&self) -> Judgement {
         let rates = self.rates();
         let quantile = crate::numerics::quantile(&rates, answer::HIGH_POINT).unwrap_or(0.0);
-        let mut ingredients = Ingredients {
+        let ingredients = Ingredients {
             config: self.config,
             data: self.data,
             space: self.space,
             joint: &self.joint,
             as_linked: &self.as_linked,
-            rate: (
-                if rates.is_empty() {
-                    0.0
-                } else {
-                    frame::mean(&rates)
-                },
-                quantile,
-            ),
+            rate: (frame::mean_or_zero(&rates), quantile),
             has_known_rate: self.has_known_rate,
-            rival: None,
-            moments: self.moments(),
-            may_keep_joint: true,
+            robust: self.robust_mixture(),
         };
         let mut checks: Vec<Check> = self
             .p_values()
@@ -147,10 +117,8 @@ impl FitToJudge<'_> {
             let sentence = format!("Not checked: {reason}.");
             (checks.iter_mut()).for_each(|check| check.sentence.clone_from(&sentence));
         }
-        let rival = self.rival();
-        ingredients.rival = rival;
-        checks.extend(self.facts(&ingredients, rival.as_ref()));
-        ingredients.may_keep_joint = may_keep_joint(&checks, rival, ingredients.rate.0);
+        let evidence = self.evidence();
+        checks.extend(self.facts(&ingredients, evidence));
         let first = checks
             .iter()
             .find(|check| check.decides && check.has_failed());
@@ -158,33 +126,34 @@ impl FitToJudge<'_> {
         let only_tests = checks
             .iter()
             .all(|check| check.p_value.is_some() || !check.has_failed());
-        let is_overruled =
-            first.is_some() && only_tests && ingredients.recommended(false).weight >= AGREES;
+        let is_overruled = first.is_some() && only_tests && self.agrees(&ingredients);
         let trusted = first.is_none() || is_overruled;
         let sentence = match first {
-            Some(_) if is_overruled => "The coefficients agree with an estimate that does not use the likelihood, so the joint posterior is recommended all the same.".into(),
+            Some(_) if is_overruled => "The coefficients agree with an estimate that does not rely on the error law, so the joint posterior is recommended all the same.".into(),
             Some(check) => check.sentence.clone(),
             None => String::new(),
         };
         let Recommended {
             mut coefficients,
             source,
-            weight,
         } = ingredients.recommended(trusted);
         coefficients.extend(self.joint.iter().cloned());
         coefficients.extend(self.as_linked.iter().cloned());
         coefficients.extend(self.others.iter().cloned());
+        if let Some(robust) = &ingredients.robust {
+            coefficients.extend(ingredients.named(&robust.estimate, Method::RobustMixture));
+        }
         Judgement {
             trust: Trust {
                 trusted,
                 source,
-                weight,
+                weight: f64::from(u8::from(trusted)),
                 checks,
                 sentence,
                 rates: Some(Rates {
                     joint: ingredients.rate.0,
-                    rival: rival.map(|rival| rival.rate),
-                    evidence: rival.map(|rival| rival.evidence),
+                    rival: ingredients.robust.as_ref().map(|fit| fit.estimate.rate),
+                    evidence,
                     believed: ingredients.believed_rate(),
                 }),
             },
@@ -192,8 +161,26 @@ impl FitToJudge<'_> {
         }
     }
 
+    /// Whether the joint posterior says the same as the robust mixture: then what contradicts its error law has not bent the
+    /// coefficients.
+    fn agrees(&self, ingredients: &Ingredients) -> bool {
+        let Some(robust) = &ingredients.robust else {
+            return false;
+        };
+        let (found, _) = ingredients.rate;
+        let (part, at_least) = LIKE_RATES;
+        let are_like = (found - robust.estimate.rate).abs() <= part * found + at_least;
+        let named = ingredients.named(&robust.estimate, Method::RobustMixture);
+        let mut slopes = named.iter().filter(|c| c.name != INTERCEPT);
+        let is_near = |robust: &Coefficient| {
+            let joint = self.joint.iter().find(|joint| joint.name == robust.name);
+            joint.is_some_and(|joint| (joint.estimate - robust.estimate).abs() <= robust.sd)
+        };
+        are_like && slopes.all(is_near)
+    }
+
     /// Checks that are no tests.
-    fn facts(&self, ingredients: &Ingredients, rival: Option<&Rival>) -> Vec<Check> {
+    fn facts(&self, ingredients: &Ingredients, evidence: Option<f64>) -> Vec<Check> {
         let (found, _) = ingredients.rate;
         let share = |rate: f64| format!("{:.0} %", 100.0 * rate);
         let plausible = found <= MOST_WRONG;
@@ -205,9 +192,9 @@ impl FitToJudge<'_> {
             ),
         };
         let mut facts = vec![Check::of_fact(Aspect::Rate, plausible, sentence)];
-        if let Some(rival) = rival {
+        if let Some(evidence) = evidence {
             let is_small = found <= NEEDS_EVIDENCE;
-            let passed = is_small || rival.evidence >= LEAST_EVIDENCE;
+            let passed = is_small || evidence >= LEAST_EVIDENCE;
             let sentence = match passed {
                 true if is_small => "So few links look wrong that nothing rests on them.",
                 true => {
@@ -234,23 +221,33 @@ impl FitToJudge<'_> {
         facts
     }
 
-    /// What else would explain the responses; None for several of them, counts, yes-or-no and positive ones, and
-    /// likelihoods that only the program knows.
-    fn rival(&self) -> Option<Rival> {
+    /// The family, where responses are real numbers that scatter around x'beta: None for several of them, counts,
+    /// yes-or-no and positive ones, and likelihoods that only the program knows.
+    fn real_family(&self) -> Option<Family> {
         let family = self.config.known_family();
         let is_possible = self.data.response_names.is_none() && self.no_exchange.is_none();
-        let family = family.filter(|_| is_possible)?;
-        // Only real numbers that scatter around x'beta.
-        if !family.facts().is_additive || family.response_kind() != ResponseKind::Real {
-            return None;
-        }
+        family.filter(|family| {
+            let is_real = family.response_kind() == ResponseKind::Real;
+            is_possible && is_real && family.facts().is_additive
+        })
+    }
+
+    /// How much better wrong links explain the responses than anything else would.
+    fn evidence(&self) -> Option<f64> {
+        let family = self.real_family()?;
         let mut rng = rng::stream(self.config.sampler.seed, RIVAL_STREAM);
         let x = self.data.x.view();
         let frame = Frame::new(x, self.space, frame::MOST_ROWS, &mut rng)?;
         let y: Vec<f64> = frame.rows.iter().map(|&r| self.data.response[r]).collect();
-        let prior = self.config.permutation.prior.rate();
-        let is_normal = family == Family::Gaussian;
-        Rival::new(&frame, &y, is_normal, prior.unwrap_or(USUAL_PRIOR))
+        rival::evidence(&frame, &y, family == Family::Gaussian)
+    }
+
+    fn robust_mixture(&self) -> Option<RobustMixtureFit> {
+        self.real_family().filter(|_| self.has_known_rate)?;
+        let mut rng = rng::stream(self.config.sampler.seed, ROBUST_STREAM);
+        let prior = self.config.permutation.prior.rate().unwrap_or(USUAL_PRIOR);
+        let (x, y) = (self.data.x.view(), &self.data.response);
+        robust_mixture(x, y, self.space, prior, &mut rng)
     }
 
     /// Share of the rows that can move that each draw has moved.
@@ -379,35 +376,4 @@ pub(crate) fn is_of_mean(config: &Config) -> bool {
     config
         .known_family()
         .is_some_and(|family| family.facts().has_mean)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn agreement_counts_only_where_the_rate_may_be_one_of_wrong_links() {
-        let p = |name, p| Check::from_p_value(name, Some(p));
-        let evidence = |passed| Check::of_fact(Aspect::Evidence, passed, String::new());
-        let rival = |rate| {
-            Some(Rival {
-                evidence: 0.0,
-                rate,
-            })
-        };
-        let spread = [p(Aspect::Spread, 0.005), evidence(true)];
-        assert!(may_keep_joint(&spread, rival(0.1), 0.2));
-        assert!(!may_keep_joint(&spread, rival(0.09), 0.2));
-        let both = [p(Aspect::Spread, 0.005), evidence(false)];
-        assert!(!may_keep_joint(&both, rival(0.2), 0.2));
-        // Not clearly, or of what does not decide.
-        let doubtful = [
-            p(Aspect::Spread, 0.02),
-            p(Aspect::Curvature, 0.001),
-            evidence(false),
-        ];
-        assert!(may_keep_joint(&doubtful, rival(0.2), 0.2));
-        assert!(may_keep_joint(&[p(Aspect::Spread, 0.001)], None, 0.2));
-        assert!(!may_keep_joint(&[p(Aspect::Effect, 0.001)], None, 0.2));
-    }
 }

@@ -1,8 +1,8 @@
 //! A mixture of normal distributions over the rates: mean, covariance, quantiles.
 
-use super::{AtRate, KnownRateFit};
+use super::{AtRate, RateAveraged};
 
-pub(super) struct Average {
+pub(in crate::baseline) struct Average {
     rate: f64,
     mean: Vec<f64>,
     covariance: Vec<f64>,
@@ -37,10 +37,10 @@ impl Average {
         }
     }
 
-    pub fn into_fit(self, by_rate: Vec<AtRate>) -> KnownRateFit {
+    pub fn into_fit(self, by_rate: Vec<AtRate>) -> RateAveraged {
         let dim = self.mean.len();
         let sd = (0..dim).map(|k| self.covariance[k * dim + k].sqrt());
-        KnownRateFit {
+        RateAveraged {
             sd: sd.collect(),
             mean: self.mean,
             q5: self.q5,

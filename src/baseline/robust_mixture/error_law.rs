@@ -1,4 +1,4 @@
-//! The error law of the rival explanation: Student t errors whose scale differs above and below their mode.
+//! The error law of the robust mixture: Student t errors whose scale differs above and below their mode.
 
 use std::f64::consts::PI;
 

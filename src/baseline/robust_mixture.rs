@@ -1,0 +1,351 @@
+//! A row mixture that takes little for granted of the errors, and least squares on the responses that it completes.
+//!
+//! A right row has a response around a regression with skewed Student t errors, a log spread that is linear in the
+//! predictors, and curves (the square of each predictor and of the fitted value, with a prior that keeps them small); a wrong one
+//! has any response of its group. At each rate of wrong links the law is fitted by penalised maximum likelihood. Then each
+//! response is completed: y where its link stays, the regression's mean where it does not, weighted by the
+//! probabilities of both; the estimate is least squares on the completed responses. Where every link stays, that is least
+//! squares of the file as it is. The estimates are averaged over the posterior of the rate.
+//!
+//! No error law is exact, and beside a large file a small misfit looks like certainty. So the posterior of the rate is
+//! coarsened (Miller and Dunson 2019, "Robust Bayesian inference via coarsening", JASA 114): n rows count as `ROWS_WORTH` n /
+//! (`ROWS_WORTH` + n).
+
+mod error_law;
+mod regression;
+
+use ndarray::ArrayView2;
+use rand::Rng;
+use rand::seq::index;
+
+use super::known_rate::{AtRate, Average, RateAveraged};
+use super::least_squares;
+use crate::numerics::{Qr, beta_cdf, density_without_own, dot, invert, mean, sd};
+use crate::sampler::links::{LinkSpace, RatePrior};
+pub(crate) use regression::{LEAST_LOG_SPREAD, RATES, Regression, Shape};
+
+/// The law is fitted to so many rows at most.
+const MOST_ROWS: usize = 3000;
+/// So many rows the file is worth at most, as far as the rate is concerned.
+const ROWS_WORTH: f64 = 1000.0;
+/// The same for the largest rate that cannot be excluded, of which nothing more is asked than that it is large enough.
+const ROWS_WORTH_OF_HIGH_RATE: f64 = 100.0;
+const HIGH_POINT: f64 = 0.975;
+/// Larger rates are left out: the method is for files most of whose links are right.
+const LARGEST_RATE: f64 = 0.5;
+/// Prior standard deviation of a curve's coefficient, curves having variance 1, in standard deviations of the response.
+const USUAL_CURVE: f64 = 0.3;
+/// Columns with fewer distinct values have no curve.
+const LEAST_DISTINCT: usize = 4;
+/// Where a larger part of the responses is equal, the spread stays above the width of the kernel estimate.
+const SOME_EQUAL: f64 = 0.05;
+/// Where a larger part of the responses is equal, densities say nothing of them.
+const MOST_EQUAL: f64 = 0.3;
+/// In smaller groups the responses of the whole file stand for those of the group.
+const LEAST_GROUP: usize = 30;
+/// Rates with smaller weights do not count.
+const NEGLIGIBLE: f64 = 1e-6;
+
+/// The estimate, and what the posterior of the rate says.
+pub struct RobustMixtureFit {
+    /// Averaged over the posterior of the rate.
+    pub estimate: RateAveraged,
+    /// The largest rate of wrong links that cannot be excluded.
+    pub high_rate: f64,
+}
+
+/// None where responses or predictors do not vary, where many responses are equal, or where most links are known to be wrong.
+pub fn robust_mixture(
+    x: ArrayView2<f64>,
+    y: &[f64],
+    space: &LinkSpace,
+    prior: RatePrior,
+    rng: &mut impl Rng,
+) -> Option<RobustMixtureFit> {
+    let equal = largest_equal_share(y);
+    if equal > MOST_EQUAL || prior.mean() > LARGEST_RATE {
+        return None;
+    }
+    let file = File::new(x, y, space)?;
+    let num_rows = y.len();
+    let rows = (num_rows > MOST_ROWS).then(|| index::sample(rng, num_rows, MOST_ROWS).into_vec());
+    let part = rows.map(|rows| file.only(&rows));
+    let fitted_to = part.as_ref().unwrap_or(&file);
+    let resolution = 0.9 * (num_rows as f64).powf(-0.2);
+    let least_log_spread = match equal > SOME_EQUAL {
+        true => resolution.ln(),
+        false => LEAST_LOG_SPREAD,
+    };
+    let regression = fitted_to.regression(least_log_spread);
+    let fits = regression.along_rates()?;
+    let evidence: Option<Vec<f64>> = (fits.iter().zip(RATES))
+        .map(|(fit, rate)| Some(fit.objective + regression.log_volume(fit, rate)?))
+        .collect();
+    let evidence = evidence?;
+    let worth = |rows: f64| rows / (rows + regression.response.len() as f64);
+    let weights = posterior(&evidence, prior, worth(ROWS_WORTH));
+    let every = file.regression(least_log_spread);
+    let completion = Completion {
+        qr: Qr::new(x),
+        y,
+        scale: file.scale,
+        centre: file.centre,
+        regression: &every,
+    };
+    let at_rates: Option<Vec<AtRate>> = (0..RATES.len())
+        .filter(|k| weights[*k] > NEGLIGIBLE)
+        .map(|k| completion.at(&fits[k], RATES[k], weights[k]))
+        .collect();
+    let mut at_rates = at_rates?;
+    let total: f64 = at_rates.iter().map(|at| at.weight).sum();
+    at_rates.iter_mut().for_each(|at| at.weight /= total);
+    let coarse = posterior(&evidence, prior, worth(ROWS_WORTH_OF_HIGH_RATE));
+    let mut below = 0.0;
+    let is_high = |weight: &f64| {
+        below += weight;
+        below >= HIGH_POINT
+    };
+    let high = coarse.iter().position(is_high).unwrap_or(RATES.len() - 1);
+    Some(RobustMixtureFit {
+        high_rate: RATES[high].min(LARGEST_RATE),
+        estimate: Average::new(&at_rates).into_fit(at_rates),
+    })
+}
+
+/// The largest share of the responses that are equal.
+fn largest_equal_share(y: &[f64]) -> f64 {
+    let mut sorted = y.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let runs = sorted.chunk_by(|a, b| a == b).map(<[f64]>::len);
+    runs.max().unwrap_or(0) as f64 / y.len().max(1) as f64
+}
+
+/// The posterior of each of `RATES`, whose log likelihoods count `worth` times.
+fn posterior(evidence: &[f64], prior: RatePrior, worth: f64) -> Vec<f64> {
+    let largest = evidence.iter().copied().fold(f64::MIN, f64::max);
+    let cdf = |rate: f64| beta_cdf(rate.min(1.0), prior.a, prior.b);
+    let weight = |k: usize| {
+        if RATES[k] > LARGEST_RATE {
+            return 0.0;
+        }
+        let middle = |other: usize| 0.5 * (RATES[k] + RATES[other]);
+        let low = if k == 0 { 0.0 } else { middle(k - 1) };
+        let mut mass = (1.0 - prior.no_error) * (cdf(middle(k + 1)) - cdf(low));
+        if k == 0 {
+            mass += prior.no_error;
+        }
+        mass * (worth * (evidence[k] - largest)).exp()
+    };
+    let weights: Vec<f64> = (0..RATES.len()).map(weight).collect();
+    let total: f64 = weights.iter().sum();
+    let shares = weights.iter().map(|w| w / total.max(f64::MIN_POSITIVE));
+    shares.collect()
+}
+
+/// Standardised columns.
+struct File {
+    centre: f64,
+    scale: f64,
+    response: Vec<f64>,
+    /// Orthogonal to the constant and each other, of variance 1.
+    predictors: Vec<Vec<f64>>,
+    /// Of variance 1, orthogonal to the predictors.
+    curves: Vec<Vec<f64>>,
+    /// Log density of each response where its link is wrong.
+    marginal: Vec<f64>,
+}
+
+impl File {
+    fn new(x: ArrayView2<f64>, y: &[f64], space: &LinkSpace) -> Option<File> {
+        let (centre, scale) = (mean(y)?, sd(y)?);
+        if scale.is_nan() || scale <= 0.0 {
+            return None;
+        }
+        let response: Vec<f64> = y.iter().map(|y| (y - centre) / scale).collect();
+        let columns = x.columns();
+        let standardised = columns.into_iter().filter_map(|column| {
+            let column = column.to_vec();
+            let (centre, scale) = (mean(&column)?, sd(&column)?);
+            let is_constant = scale.is_nan() || scale <= 1e-10 * centre.abs();
+            let values = column.iter().map(|v| (v - centre) / scale);
+            (!is_constant && scale > 0.0).then(|| values.collect::<Vec<f64>>())
+        });
+        let standardised: Vec<Vec<f64>> = standardised.collect();
+        let mut predictors: Vec<Vec<f64>> = Vec::new();
+        for column in &standardised {
+            predictors.extend(beyond(&predictors, column.clone()));
+        }
+        if predictors.is_empty() {
+            return None;
+        }
+        let curve = |column: &Vec<f64>| beyond(&predictors, squares(column));
+        let bent = standardised.iter().filter(|c| has_distinct_values(c));
+        let mut curves: Vec<Vec<f64>> = bent.filter_map(curve).collect();
+        if predictors.len() > 1 {
+            let fit = least_squares(x, &response);
+            let fitted = |row: ndarray::ArrayView1<f64>| dot(&row.to_vec(), &fit.beta);
+            let fitted: Vec<f64> = x.rows().into_iter().map(fitted).collect();
+            let centre = mean(&fitted)?;
+            let fitted: Vec<f64> = fitted.iter().map(|f| f - centre).collect();
+            curves.extend(beyond(&predictors, squares(&fitted)));
+        }
+        let marginal = marginal(&response, space)?;
+        Some(File {
+            centre,
+            scale,
+            response,
+            predictors,
+            curves,
+            marginal,
+        })
+    }
+
+    fn only(&self, rows: &[usize]) -> File {
+        let of = |values: &Vec<f64>| -> Vec<f64> { rows.iter().map(|&r| values[r]).collect() };
+        File {
+            centre: self.centre,
+            scale: self.scale,
+            response: of(&self.response),
+            predictors: self.predictors.iter().map(of).collect(),
+            curves: self.curves.iter().map(of).collect(),
+            marginal: of(&self.marginal),
+        }
+    }
+
+    fn regression(&self, least_log_spread: f64) -> Regression<'_> {
+        let straight = self.predictors.iter().map(|c| (c.as_slice(), 0.0));
+        let precision = USUAL_CURVE.powi(-2);
+        let curves = self.curves.iter().map(|c| (c.as_slice(), precision));
+        Regression {
+            response: &self.response,
+            columns: straight.chain(curves).collect(),
+            spread_columns: self.predictors.iter().map(Vec::as_slice).collect(),
+            shape: Shape::Robust,
+            marginal: &self.marginal,
+            least_log_spread,
+        }
+    }
+}
+
+fn squares(column: &[f64]) -> Vec<f64> {
+    column.iter().map(|v| v * v).collect()
+}
+
+fn has_distinct_values(column: &[f64]) -> bool {
+    let mut seen: Vec<f64> = Vec::new();
+    for value in column {
+        if !seen.contains(value) {
+            seen.push(*value);
+        }
+        if seen.len() >= LEAST_DISTINCT {
+            return true;
+        }
+    }
+    false
+}
+
+/// What of a column is orthogonal to the constant and to `known`, of variance 1; None where nothing is left.
+fn beyond(known: &[Vec<f64>], mut column: Vec<f64>) -> Option<Vec<f64>> {
+    let num_rows = column.len() as f64;
+    let before = dot(&column, &column).sqrt();
+    // Twice, so that columns that are nearly dependent stay orthogonal.
+    for _ in 0..2 {
+        let centre = mean(&column)?;
+        column.iter_mut().for_each(|v| *v -= centre);
+        for other in known {
+            let along = dot(other, &column) / num_rows;
+            column
+                .iter_mut()
+                .zip(other)
+                .for_each(|(v, o)| *v -= along * o);
+        }
+    }
+    let left = dot(&column, &column).sqrt();
+    if left.is_nan() || left <= 1e-6 * before {
+        return None;
+    }
+    let factor = num_rows.sqrt() / left;
+    column.iter_mut().for_each(|v| *v *= factor);
+    Some(column)
+}
+
+/// Log densities by kernel estimates from the other responses: those of the group where it is large, else those of all
+/// groups. With its own row an outlier would look likely among wrong rows. Minus infinity for rows that cannot move.
+fn marginal(response: &[f64], space: &LinkSpace) -> Option<Vec<f64>> {
+    let mut marginal = vec![f64::NEG_INFINITY; response.len()];
+    let mut set = |rows: &[usize]| {
+        let values: Vec<f64> = rows.iter().map(|&row| response[row]).collect();
+        let density = density_without_own(&values)?;
+        for (&row, density) in rows.iter().zip(density) {
+            marginal[row] = density.max(1e-300).ln();
+        }
+        Some(())
+    };
+    let groups: Vec<&[usize]> = (0..space.num_groups()).map(|g| space.group(g)).collect();
+    set(&groups.concat())?;
+    for group in groups.into_iter().filter(|g| g.len() >= LEAST_GROUP) {
+        // Equal responses of a group have no density: those of the file stand for them.
+        set(group);
+    }
+    Some(marginal)
+}
+
+/// Least squares on completed responses.
+struct Completion<'a> {
+    qr: Qr,
+    /// As given, and what standardises it.
+    y: &'a [f64],
+    centre: f64,
+    scale: f64,
+    regression: &'a Regression<'a>,
+}
+
+impl Completion<'_> {
+    fn at(&self, fit: &regression::Fit, rate: f64, weight: f64) -> Option<AtRate> {
+        let stays = self.regression.stays(fit, rate);
+        let spreads = self.regression.log_spread(fit);
+        let variances: Vec<f64> = spreads.iter().map(|s| (2.0 * s).exp()).collect();
+        let coefficients = self.regression.weighted(&stays, mean(&variances)?)?;
+        let expected = self.regression.fitted(&coefficients);
+        let completed: Vec<f64> = (0..self.y.len())
+            .map(|i| {
+                let expected = self.centre + self.scale * expected[i];
+                stays[i] * self.y[i] + (1.0 - stays[i]) * expected
+            })
+            .collect();
+        let (gamma, _) = self.qr.project(&completed);
+        let residuals = self.qr.residuals(self.y, &gamma);
+        // A sandwich: the rows that stay, as far as they do.
+        let bread = invert(&self.qr.cross_product(&stays), self.qr.dim())?;
+        let squares = residuals.iter().zip(&stays).map(|(r, s)| s * r * r);
+        let filling = self.qr.cross_product(&squares.collect::<Vec<f64>>());
+        let covariance = self
+            .qr
+            .covariance(&sandwich(&bread, &filling, self.qr.dim()));
+        let dim = self.qr.dim();
+        let standard_error = (0..dim).map(|k| covariance[k * dim + k].max(0.0).sqrt());
+        Some(AtRate {
+            rate,
+            weight,
+            beta: self.qr.beta(&gamma),
+            standard_error: standard_error.collect(),
+            covariance,
+        })
+    }
+}
+
+/// A B A of symmetric matrices.
+fn sandwich(a: &[f64], b: &[f64], dim: usize) -> Vec<f64> {
+    let product = |left: &[f64], right: &[f64]| -> Vec<f64> {
+        let entry = |i: usize, j: usize| -> f64 {
+            (0..dim)
+                .map(|k| left[i * dim + k] * right[k * dim + j])
+                .sum()
+        };
+        (0..dim * dim).map(|k| entry(k / dim, k % dim)).collect()
+    };
+    product(&product(a, b), a)
+}
+
+#[cfg(test)]
+mod tests;

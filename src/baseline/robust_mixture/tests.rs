@@ -1,0 +1,171 @@
+use ndarray::Array2;
+use rand::Rng;
+use rand_distr::{Exp1, StandardNormal, StudentT};
+
+use super::*;
+use crate::numerics::rng::{self, ChainRng};
+
+const NUM_ROWS: usize = 400;
+const PRIOR: RatePrior = RatePrior {
+    a: 1.0,
+    b: 9.0,
+    no_error: 0.5,
+};
+
+/// y = 1.5 x + error, before and after the responses of `num_wrong` rows moved on by one row.
+struct Linked {
+    x: Array2<f64>,
+    right: Vec<f64>,
+    y: Vec<f64>,
+}
+
+fn linked(num_wrong: usize, mut error: impl FnMut(f64, &mut ChainRng) -> f64) -> Linked {
+    let mut rng = rng::stream(3, 1);
+    let x: Vec<f64> = (0..NUM_ROWS).map(|_| rng.sample(StandardNormal)).collect();
+    let right: Vec<f64> = x.iter().map(|x| 1.5 * x + error(*x, &mut rng)).collect();
+    let mut y = right.clone();
+    y[..num_wrong].rotate_left(usize::from(num_wrong > 0));
+    let x = Array2::from_shape_fn((NUM_ROWS, 2), |(i, k)| if k == 0 { 1.0 } else { x[i] });
+    Linked { x, right, y }
+}
+
+impl Linked {
+    fn fit_within(&self, space: &LinkSpace) -> Option<RobustMixtureFit> {
+        let mut rng = rng::stream(1, 1);
+        robust_mixture(self.x.view(), &self.y, space, PRIOR, &mut rng)
+    }
+
+    fn fit(&self) -> RobustMixtureFit {
+        self.fit_within(&LinkSpace::free(NUM_ROWS)).unwrap()
+    }
+
+    /// The slope's distance from least squares on the right links, in its standard errors: of an estimate, and of least
+    /// squares on the links as they are.
+    fn errors(&self, slope: f64) -> (f64, f64) {
+        let right = least_squares(self.x.view(), &self.right);
+        let given = least_squares(self.x.view(), &self.y);
+        let error = |slope: f64| (slope - right.beta[1]).abs() / right.standard_error[1];
+        (error(slope), error(given.beta[1]))
+    }
+}
+
+fn normal(_: f64, rng: &mut ChainRng) -> f64 {
+    0.6 * rng.sample::<f64, _>(StandardNormal)
+}
+
+#[test]
+fn without_wrong_links_it_is_least_squares() {
+    let file = linked(0, normal);
+    let fit = file.fit();
+    assert!(fit.estimate.rate < 0.02, "{}", fit.estimate.rate);
+    assert!(file.errors(fit.estimate.mean[1]).0 < 0.15);
+    // Exactly so where a rate of 0 is certain.
+    let certain = RatePrior {
+        no_error: 1.0 - 1e-15,
+        ..PRIOR
+    };
+    let mut rng = rng::stream(1, 1);
+    let space = LinkSpace::free(NUM_ROWS);
+    let fit = robust_mixture(file.x.view(), &file.y, &space, certain, &mut rng).unwrap();
+    let given = least_squares(file.x.view(), &file.y);
+    assert!((fit.estimate.mean[1] - given.beta[1]).abs() < 1e-9);
+}
+
+#[test]
+fn tails_skewness_and_spread_are_no_wrong_links() {
+    let laws: [fn(f64, &mut ChainRng) -> f64; 4] = [
+        |_, rng| 0.5 * rng.sample(StudentT::new(3.0).unwrap()),
+        |x, rng| (0.7 * x).exp() * normal(x, rng),
+        |_, rng| 0.8 * rng.sample::<f64, _>(Exp1),
+        // A curve.
+        |x, rng| 0.3 * x * x + normal(x, rng),
+    ];
+    for (k, law) in laws.into_iter().enumerate() {
+        let file = linked(0, law);
+        let fit = file.fit();
+        assert!(fit.estimate.rate < 0.05, "{k}: {}", fit.estimate.rate);
+        let (error, _) = file.errors(fit.estimate.mean[1]);
+        assert!(error < 0.5, "{k}: {error}");
+    }
+}
+
+#[test]
+fn wrong_links_are_found_beside_tails_and_a_changing_spread() {
+    let laws: [fn(f64, &mut ChainRng) -> f64; 3] = [
+        normal,
+        |_, rng| 0.4 * rng.sample(StudentT::new(4.0).unwrap()),
+        |x, rng| 0.6 * (0.4 * x).exp() * normal(x, rng),
+    ];
+    for (k, law) in laws.into_iter().enumerate() {
+        let file = linked(80, law);
+        let fit = file.fit();
+        assert!(
+            (fit.estimate.rate - 0.2).abs() < 0.07,
+            "{k}: {}",
+            fit.estimate.rate
+        );
+        assert!(fit.high_rate >= 0.2, "{k}: {}", fit.high_rate);
+        let (error, naive) = file.errors(fit.estimate.mean[1]);
+        assert!(error < 0.4 * naive, "{k}: {error} {naive}");
+        assert!(fit.estimate.q5[1] < 1.5 && 1.5 < fit.estimate.q95[1], "{k}");
+    }
+}
+
+#[test]
+fn units_do_not_matter() {
+    let file = linked(40, |x, rng| (0.3 * x).exp() * normal(x, rng));
+    let mut other = linked(40, |x, rng| (0.3 * x).exp() * normal(x, rng));
+    other.x.column_mut(1).mapv_inplace(|x| 2000.0 + 5.0 * x);
+    other.y.iter_mut().for_each(|y| *y = 1000.0 * *y + 1e6);
+    let (a, b) = (file.fit().estimate, other.fit().estimate);
+    assert!((a.rate - b.rate).abs() < 1e-6, "{} {}", a.rate, b.rate);
+    let ratio = b.mean[1] / a.mean[1] / 200.0;
+    assert!((ratio - 1.0).abs() < 1e-6, "{ratio}");
+    assert!((b.sd[1] / a.sd[1] / 200.0 - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn rows_that_cannot_move_are_right() {
+    let file = linked(80, normal);
+    // Only rows 100 to 199 can be wrong, and these are all right.
+    let safe: Vec<bool> = (0..NUM_ROWS)
+        .map(|row| !(100..200).contains(&row))
+        .collect();
+    let facts = crate::sampler::links::LinkFacts {
+        safe: Some(&safe),
+        ..Default::default()
+    };
+    let fit = file.fit_within(&LinkSpace::new(NUM_ROWS, facts)).unwrap();
+    assert!(fit.estimate.rate < 0.05, "{}", fit.estimate.rate);
+    let given = least_squares(file.x.view(), &file.y).beta[1];
+    assert!((fit.estimate.mean[1] - given).abs() < 0.05);
+}
+
+#[test]
+fn responses_that_pile_up_are_left_alone() {
+    let mut file = linked(80, normal);
+    file.y.iter_mut().take(130).for_each(|y| *y = 0.0);
+    assert!(file.fit_within(&LinkSpace::free(NUM_ROWS)).is_none());
+}
+
+#[test]
+fn a_large_file_has_the_answer_of_all_its_rows() {
+    let mut rng = rng::stream(5, 1);
+    let num_rows = 8000;
+    let x: Vec<f64> = (0..num_rows).map(|_| rng.sample(StandardNormal)).collect();
+    let right: Vec<f64> = x.iter().map(|x| 1.5 * x + normal(*x, &mut rng)).collect();
+    let mut y = right.clone();
+    y[..1600].rotate_left(1);
+    let x = Array2::from_shape_fn((num_rows, 2), |(i, k)| if k == 0 { 1.0 } else { x[i] });
+    let space = LinkSpace::free(num_rows);
+    let fit = robust_mixture(x.view(), &y, &space, PRIOR, &mut rng).unwrap();
+    let truth = least_squares(x.view(), &right);
+    let error = (fit.estimate.mean[1] - truth.beta[1]).abs() / truth.standard_error[1];
+    assert!(error < 4.0, "{error}");
+    // With the rows of the fit alone the standard error would be 1.6 times as large.
+    assert!(
+        fit.estimate.sd[1] < 1.5 * truth.standard_error[1],
+        "{}",
+        fit.estimate.sd[1] / truth.standard_error[1]
+    );
+}
