@@ -35,6 +35,12 @@ const HIGH_POINT: f64 = 0.975;
 const LARGEST_RATE: f64 = 0.5;
 /// Prior standard deviation of a curve's coefficient, curves having variance 1, in standard deviations of the response.
 const USUAL_CURVE: f64 = 0.3;
+/// With more predictors there are no curves: they would take long, and hardly matter beside so many others.
+const MOST_CURVED: usize = 30;
+/// With fewer rows for each coefficient there are no curves.
+const ROWS_FOR_CURVES: usize = 5;
+/// With fewer rows for each predictor, a law with tails, skewness and spread fits anything.
+const ROWS_FOR_LAW: usize = 4;
 /// Columns with fewer distinct values have no curve.
 const LEAST_DISTINCT: usize = 4;
 /// Where a larger part of the responses is equal, the spread stays above the width of the kernel estimate.
@@ -54,7 +60,8 @@ pub struct RobustMixtureFit {
     pub high_rate: f64,
 }
 
-/// None where responses or predictors do not vary, where many responses are equal, or where most links are known to be wrong.
+/// None where responses or predictors do not vary, where rows are few or many responses are equal, or where most links are known
+/// to be wrong.
 pub fn robust_mixture(
     x: ArrayView2<f64>,
     y: &[f64],
@@ -175,7 +182,8 @@ impl File {
         for column in &standardised {
             predictors.extend(beyond(&predictors, column.clone()));
         }
-        if predictors.is_empty() {
+        let num_rows = response.len();
+        if predictors.is_empty() || num_rows < ROWS_FOR_LAW * (1 + predictors.len()) {
             return None;
         }
         let curve = |column: &Vec<f64>| beyond(&predictors, squares(column));
@@ -188,6 +196,10 @@ impl File {
             let centre = mean(&fitted)?;
             let fitted: Vec<f64> = fitted.iter().map(|f| f - centre).collect();
             curves.extend(beyond(&predictors, squares(&fitted)));
+        }
+        let num_columns = 1 + predictors.len() + curves.len();
+        if predictors.len() > MOST_CURVED || num_rows < ROWS_FOR_CURVES * num_columns {
+            curves.clear();
         }
         let marginal = marginal(&response, space)?;
         Some(File {

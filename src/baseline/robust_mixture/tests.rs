@@ -169,3 +169,25 @@ fn a_large_file_has_the_answer_of_all_its_rows() {
         fit.estimate.sd[1] / truth.standard_error[1]
     );
 }
+
+#[test]
+fn few_rows_and_many_predictors_are_no_trouble() {
+    let mut rng = rng::stream(7, 1);
+    for (num_rows, dim) in [(4, 2), (12, 3), (30, 20), (60, 3), (300, 35)] {
+        let x = Array2::from_shape_fn((num_rows, dim), |(_, k)| match k {
+            0 => 1.0,
+            _ => rng.sample::<f64, _>(StandardNormal),
+        });
+        let y: Vec<f64> = (0..num_rows)
+            .map(|i| x[[i, 1]] + normal(0.0, &mut rng))
+            .collect();
+        let space = LinkSpace::free(num_rows);
+        let fit = robust_mixture(x.view(), &y, &space, PRIOR, &mut rng);
+        assert_eq!(fit.is_some(), num_rows >= 4 * dim, "{num_rows} rows");
+        let given = least_squares(x.view(), &y);
+        for fit in fit {
+            let off = (fit.estimate.mean[1] - given.beta[1]).abs() / given.standard_error[1];
+            assert!(off < 1.0, "{num_rows} rows: {off}");
+        }
+    }
+}
