@@ -70,6 +70,7 @@ pub enum Estimator {
     Baseline(Baseline),
     /// The baseline that is told the rate of wrong links.
     KnownRate(RateKnown),
+    RobustMixture,
     /// Its data and output are set for each fit.
     Fit(Box<Config>),
 }
@@ -152,6 +153,7 @@ enum BaselineName {
     Mixture,
     Quantile,
     KnownRate,
+    RobustMixture,
 }
 
 /// Places in a method where a list is a value of its own.
@@ -498,6 +500,7 @@ impl Reader<'_> {
                 let known = RateKnown::read(raw.rate, raw.audit, audited, &self.check, place);
                 return known.map(Estimator::KnownRate);
             }
+            BaselineName::RobustMixture => return Ok(Estimator::RobustMixture),
         }))
     }
 

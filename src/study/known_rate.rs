@@ -8,13 +8,15 @@ use super::config::Cell;
 use super::measure::{Detail, Z_75};
 use super::metrics::{Interval, Metrics};
 use super::task::{Outcome, TaskData};
-use crate::baseline::{KnownRate, one_rate};
-use crate::config::{Check, ConfigError};
+use crate::baseline::{KnownRate, RateAveraged, one_rate, robust_mixture};
+use crate::config::{Check, ConfigError, Prior, ResponseKind};
 use crate::data::link_space;
 use crate::sampler::links::RatePrior;
 
 /// The audit's stream of the data's seed, whose stream 0 has the data: all methods hear of the same audit.
 const STREAM: usize = 1;
+/// The stream that chooses rows of a large file.
+const ROWS_STREAM: usize = 2;
 
 /// What is known of the rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -111,6 +113,29 @@ pub fn measure_known_rate(
     let estimator = KnownRate::within(&link_space(data));
     let fit = estimator.fit(kind, data.x.view(), &data.response, &rates);
     let fit = fit.ok_or(StudyError::NoEstimate)?;
+    Ok(averaged(&fit, task, with_detail))
+}
+
+/// The robust mixture with the default prior of the rate and the data's audit; the links as given where it does not apply.
+pub fn measure_robust_mixture(
+    task: &TaskData,
+    data_seed: u64,
+    with_detail: bool,
+) -> Result<Outcome, StudyError> {
+    let data = &task.data;
+    let (x, y, space) = (data.x.view(), &data.response, link_space(data));
+    let prior = task.with_audit(Prior::default()).rate();
+    let prior = prior.expect("the default prior has a rate");
+    let mut rng = crate::numerics::rng::stream(data_seed, ROWS_STREAM);
+    if let Some(fit) = robust_mixture(x, y, &space, prior, &mut rng) {
+        return Ok(averaged(&fit.estimate, task, with_detail));
+    }
+    let as_given = KnownRate::within(&space).fit(ResponseKind::Real, x, y, &one_rate(0.0));
+    let as_given = as_given.ok_or(StudyError::NoEstimate)?;
+    Ok(averaged(&as_given, task, with_detail))
+}
+
+fn averaged(fit: &RateAveraged, task: &TaskData, with_detail: bool) -> Outcome {
     let quantiles = || fit.mean.iter().zip(&fit.q5).zip(&fit.q95);
     let intervals = quantiles().map(|((&estimate, &low), &high)| Interval {
         estimate,
@@ -132,9 +157,9 @@ pub fn measure_known_rate(
             .collect(),
         corner: Vec::new(),
     });
-    Ok(Outcome {
+    Outcome {
         metrics,
         detail,
         ..Outcome::default()
-    })
+    }
 }

@@ -14,7 +14,7 @@ use super::StudyError;
 use super::answers::{Answer, TrustRecord};
 use super::config::{Cell, CellData, Estimator, LinksUsed, Study};
 use super::file_design::FileDesign;
-use super::known_rate::measure_known_rate;
+use super::known_rate::{measure_known_rate, measure_robust_mixture};
 use super::measure::{Detail, measure_baseline, measure_fit};
 use super::metrics::{Interval, Metrics, Timing};
 use super::plan::Task;
@@ -200,6 +200,10 @@ impl Task {
             Estimator::KnownRate(known) => {
                 let seed = self.data_seed;
                 let outcome = measure_known_rate(*known, cell, &task_data, seed, with_detail)?;
+                Ok(Some(outcome))
+            }
+            Estimator::RobustMixture => {
+                let outcome = measure_robust_mixture(&task_data, self.data_seed, with_detail)?;
                 Ok(Some(outcome))
             }
             Estimator::Fit(config) => {

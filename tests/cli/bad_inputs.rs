@@ -295,7 +295,7 @@ const ROWS: &[Row] = &[
     (Study, r#"{"data": {"design": "paper", "n": 100}}"#, r#"study.json: `methods` is missing; add it, for example "methods": {"huber": {"baseline": "huber"}}"#, 2),
     (Study, r#"{"data": {"design": "paper", "n": 100}, "methods": {}}"#, "study.json: `methods` is {}; name at least one", 2),
     (Study, r#"{"data": {"design": "paper", "n": 100}, "methods": [1]}"#, r#"study.json: `methods` is [1]; write an object such as {"huber": {"baseline": "huber"}}"#, 2),
-    (Study, r#"{"data": {"design": "paper", "n": 100}, "methods": {"a": {"baseline": "lasso"}}}"#, r#"study.json: `methods.a.baseline` is "lasso"; the choices here are `least_squares`, `huber`, `mixture`, `quantile` and `known_rate`"#, 2),
+    (Study, r#"{"data": {"design": "paper", "n": 100}, "methods": {"a": {"baseline": "lasso"}}}"#, r#"study.json: `methods.a.baseline` is "lasso"; the choices here are `least_squares`, `huber`, `mixture`, `quantile`, `known_rate` and `robust_mixture`"#, 2),
     (Study, r#"{"data": {"design": "paper"}, "methods": {"ls": {"baseline": "least_squares"}}}"#, r#"study.json: `data.n` is missing; add it, for example "n": 100"#, 2),
     (Study, r#"{"data": {"design": "papers", "n": 10}, "methods": {"ls": {"baseline": "least_squares"}}}"#, r#"study.json: `data.design` is "papers"; did you mean `paper`?"#, 2),
     (Study, r#"{"data": {"design": "paper", "n": 1000000000000000}, "methods": {"ls": {"baseline": "least_squares"}}}"#, "study.json: data.n is 1000000000000000; rows times predictors can be at most 100000000", 2),

@@ -35,11 +35,12 @@ pub struct Method {
 }
 
 /// (method of the results, how people read it).
-const NAMES: [(&str, &str); 9] = [
+const NAMES: [(&str, &str); 10] = [
     ("least_squares", "links as given"),
     ("huber", "Huber"),
     ("mixture", "row mixture"),
     ("known_rate", "known rate"),
+    ("robust_mixture", "robust mixture"),
     ("ours", "joint posterior"),
     ("ours:joint", "joint posterior"),
     ("ours:recommended", "recommended"),
