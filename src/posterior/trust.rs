@@ -87,6 +87,8 @@ pub enum Aspect {
     Rate,
     /// Wrong links explain the file better than anything else would.
     Evidence,
+    /// The coefficients are those of a mixture that relies on no particular error law.
+    Agreement,
     /// The chains agree.
     Convergence,
     /// The responses can tell which links are wrong.
@@ -105,6 +107,7 @@ impl Aspect {
             Aspect::Effect => "effect",
             Aspect::Rate => "rate",
             Aspect::Evidence => "evidence",
+            Aspect::Agreement => "agreement",
             Aspect::Convergence => "convergence",
             Aspect::Information => "information",
         }

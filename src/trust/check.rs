@@ -67,7 +67,11 @@ impl Aspect {
             Aspect::Effect => {
                 "The coefficients are not what this share of wrong links would lead to"
             }
-            Aspect::Rate | Aspect::Evidence | Aspect::Convergence | Aspect::Information => "",
+            Aspect::Rate
+            | Aspect::Evidence
+            | Aspect::Agreement
+            | Aspect::Convergence
+            | Aspect::Information => "",
         }
     }
 
@@ -83,7 +87,11 @@ impl Aspect {
             Aspect::Curvature => "Rows whose links stay show no curve",
             Aspect::Tails => "Rows whose links stay have the tails of the likelihood",
             Aspect::Effect => "The coefficients are what this share of wrong links would lead to",
-            Aspect::Rate | Aspect::Evidence | Aspect::Convergence | Aspect::Information => "",
+            Aspect::Rate
+            | Aspect::Evidence
+            | Aspect::Agreement
+            | Aspect::Convergence
+            | Aspect::Information => "",
         }
     }
 
@@ -98,7 +106,11 @@ impl Aspect {
             Aspect::Effect => {
                 "the effect of wrong links on the coefficients is known for means of one response, rows with one rate and a coefficient for each predictor"
             }
-            Aspect::Rate | Aspect::Evidence | Aspect::Convergence | Aspect::Information => "",
+            Aspect::Rate
+            | Aspect::Evidence
+            | Aspect::Agreement
+            | Aspect::Convergence
+            | Aspect::Information => "",
         }
     }
 }

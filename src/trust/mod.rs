@@ -73,6 +73,12 @@ pub struct FitToJudge<'a> {
 
 /// A share of wrong links above this contradicts the method, which is for files most of whose links are right.
 pub(crate) const MOST_WRONG: f64 = 0.6;
+/// How far the slopes of the joint posterior may lie from those of the robust mixture, as a mean square in units of the latter's
+/// standard deviations. `unshuffle study configs/guard.json` measures how often data that follow the model lie further away.
+const LARGEST_DISTANCE: f64 = 0.81;
+/// The same in units of what is expected: the difference of an efficient estimate and another has the difference of their
+/// variances (Hausman 1978).
+const LARGEST_DISTANCE_EXPECTED: f64 = 2.5;
 /// The joint posterior agrees with the robust mixture where no slope is further from it than its standard deviation, and
 /// the rates differ by this part of the joint posterior's, or by this much.
 const LIKE_RATES: (f64, f64) = (0.25, 0.02);
@@ -83,6 +89,18 @@ const NEEDS_EVIDENCE: f64 = 0.05;
 const LEAST_EVIDENCE: f64 = 10.0;
 /// R-hat above this: the chains have not found the same answer.
 const DISAGREEING: f64 = 1.1;
+
+/// The mean squared distance of slopes, in units of a standard deviation, and what it is expected to be.
+struct Distance {
+    square: f64,
+    expected: f64,
+}
+
+impl Distance {
+    fn is_close(&self) -> bool {
+        self.square <= LARGEST_DISTANCE.max(LARGEST_DISTANCE_EXPECTED * self.expected)
+    }
+}
 
 /// The outcome of all checks.
 pub struct Judgement {
@@ -161,6 +179,24 @@ impl FitToJudge<'_> {
         }
     }
 
+    /// How far the slopes of the joint posterior lie from those of the robust mixture.
+    fn distance(&self, ingredients: &Ingredients) -> Option<Distance> {
+        let robust = ingredients.robust.as_ref()?;
+        let named = ingredients.named(&robust.estimate, Method::RobustMixture);
+        let slopes = named.iter().filter(|c| c.name != INTERCEPT && c.sd > 0.0);
+        let (mut distance, mut expected, mut count) = (0.0, 0.0, 0.0);
+        for robust in slopes {
+            let joint = self.joint.iter().find(|c| c.name == robust.name)?;
+            distance += ((joint.estimate - robust.estimate) / robust.sd).powi(2);
+            expected += (1.0 - (joint.sd / robust.sd).powi(2)).max(0.0);
+            count += 1.0;
+        }
+        (count > 0.0).then_some(Distance {
+            square: distance / count,
+            expected: expected / count,
+        })
+    }
+
     /// Whether the joint posterior says the same as the robust mixture: then what contradicts its error law has not bent the
     /// coefficients.
     fn agrees(&self, ingredients: &Ingredients) -> bool {
@@ -205,6 +241,18 @@ impl FitToJudge<'_> {
                 }
             };
             facts.push(Check::of_fact(Aspect::Evidence, passed, sentence.into()));
+        }
+        if let Some(apart) = self.distance(ingredients) {
+            let sentence = match apart.is_close() {
+                true => {
+                    "The coefficients are those of a mixture of right and wrong rows that relies on no particular error law."
+                }
+                false => {
+                    "A mixture of right and wrong rows that relies on no particular error law has other coefficients, so the error law of the model has bent them."
+                }
+            };
+            let close = apart.is_close();
+            facts.push(Check::of_fact(Aspect::Agreement, close, sentence.into()));
         }
         if let Some(worst) = self.largest_r_hat {
             let agree = worst <= DISAGREEING;
