@@ -140,11 +140,11 @@ impl FitToJudge<'_> {
         let first = checks
             .iter()
             .find(|check| check.decides && check.has_failed());
-        // What is no test stands however well the coefficients agree.
-        let only_tests = checks
-            .iter()
-            .all(|check| check.p_value.is_some() || !check.has_failed());
-        let is_overruled = first.is_some() && only_tests && self.agrees(&ingredients);
+        // What contradicts the links, or is no test, stands however well the coefficients agree.
+        let is_of_law = |check: &Check| matches!(check.name, Aspect::Spread | Aspect::Tails);
+        let mut failed = checks.iter().filter(|c| c.decides && c.has_failed());
+        let only_law = failed.all(is_of_law);
+        let is_overruled = first.is_some() && only_law && self.agrees(&ingredients);
         let trusted = first.is_none() || is_overruled;
         let sentence = match first {
             Some(_) if is_overruled => "The coefficients agree with an estimate that does not rely on the error law, so the joint posterior is recommended all the same.".into(),
