@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::progress::BuildProgress;
 use super::slurm::{bridgestan_words, config_words};
 use crate::config::{self, Config};
-use crate::data::{Codes, LabelNotes, LinkageNotes, Notes};
+use crate::data::{Codes, LabelNotes, LinkageNotes, Notes, Places};
 use crate::fit::{Prepared, prepare_with, read_data};
 use crate::model::stan::{BuildObserver, Compiler, StanError};
 
@@ -111,6 +111,9 @@ pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
             plural(*num_unlinked)
         ));
     }
+    if let Some(places) = &data.places {
+        lines.extend(places_in_words(places));
+    }
     if let Some(candidates) = &data.candidates {
         lines.push(format!(
             "pairs    {} candidates for other links",
@@ -138,6 +141,30 @@ pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
             prepared.num_movable(),
             space.num_rows()
         ));
+    }
+    lines
+}
+
+/// How many unlinked rows are places, and why others are not.
+fn places_in_words(places: &Places) -> Vec<String> {
+    let number = places.len();
+    let are = if number == 1 {
+        "is a place"
+    } else {
+        "are places"
+    };
+    let mut lines = vec![format!(
+        "places   {number} unlinked {} {are} where a response may belong",
+        plural(number)
+    )];
+    for (number, why) in [
+        (places.num_missing, "lacking a value"),
+        (places.num_apart, "in blocks without a linked row"),
+    ] {
+        if number > 0 {
+            let rows = plural(number);
+            lines.push(format!("         {number} unlinked {rows} {why} left out"));
+        }
     }
     lines
 }

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use super::explain::shown;
 use super::outside::OutsideAsTyped;
 use super::{
-    Alpha, Audit, ConfigError, Data, DataSource, Family, Feedback, Init, ModelSource, Outside,
-    Prior, Sampler, StanColumn, Temperature, Update,
+    Alpha, Audit, ConfigError, Data, DataSource, Family, Feedback, Init, Model, ModelSource,
+    Outside, OutsideResponse, Prior, ResponseKind, Sampler, StanColumn, Temperature, Update,
 };
 
 /// More is a slip of the keyboard, and would not fit into memory.
@@ -319,9 +319,17 @@ impl Check<'_> {
         update: Update,
         prior: Prior,
         feedback: Feedback,
+        has_places: bool,
     ) -> Result<Option<Outside>, ConfigError> {
-        let Some(outside) = typed.and_then(|typed| typed.resolved(feedback)) else {
-            return Ok(None);
+        let none_is_sure = feedback == Feedback::None || has_places;
+        let Some(outside) = typed.and_then(|typed| typed.resolved(none_is_sure)) else {
+            return self.that(
+                !has_places,
+                "permutation.outside",
+                false,
+                "with data.unlinked \"places\" the links are partial permutations, in which a response may come from outside, so remove it or remove data.unlinked",
+            )
+            .map(|()| None);
         };
         let path = "permutation.outside";
         let shown = serde_json::to_string(&outside).expect("plain JSON");
@@ -351,7 +359,61 @@ impl Check<'_> {
             outside.no_error,
             "without feedback the data cannot tell whether any response comes from outside, so write 0 or remove it",
         )?;
+        self.that(
+            !has_places || outside.no_error == 0.0,
+            "permutation.outside.no_error",
+            outside.no_error,
+            "with data.unlinked \"places\" links need not be whole permutations, so write 0 or remove it",
+        )?;
         Ok(Some(outside))
+    }
+
+    /// The law of a response from outside must be one that responses of this model can have.
+    pub(super) fn outside_response(
+        &self,
+        outside: Option<Outside>,
+        model: &Model,
+    ) -> Result<(), ConfigError> {
+        let Some(OutsideResponse { mean, sd }) = outside.and_then(|outside| outside.response)
+        else {
+            return Ok(());
+        };
+        let kind = model.response_kind();
+        let is_zero_one = kind == ResponseKind::ZeroOne;
+        let (mean_path, sd_path) = (
+            "permutation.outside.response.mean",
+            "permutation.outside.response.sd",
+        );
+        self.that(
+            !model.stan.shipped().is_some_and(|model| model.has_times),
+            "permutation.outside.response",
+            mean,
+            "times that may be censored have no law by mean and sd, so remove it",
+        )?;
+        let (is_possible, rule) = match kind {
+            ResponseKind::Real => (mean.is_finite(), "it must be a finite number"),
+            ResponseKind::ZeroOne => (
+                mean > 0.0 && mean < 1.0,
+                "it is the share of ones, so it must be above 0 and below 1",
+            ),
+            ResponseKind::Count | ResponseKind::Positive => (
+                mean > 0.0 && mean.is_finite(),
+                "responses of this model are not negative, so it must be above 0",
+            ),
+        };
+        self.that(is_possible, mean_path, mean, rule)?;
+        let shown = sd.map_or("missing".into(), |sd| sd.to_string());
+        let (is_possible, rule) = match (is_zero_one, sd) {
+            (true, _) => (
+                sd.is_none(),
+                "the mean of responses of 0 and 1 says it already, so remove it",
+            ),
+            (false, sd) => (
+                sd.is_some_and(|sd| sd > 0.0 && sd.is_finite()),
+                "the standard deviation of responses from outside must be above 0",
+            ),
+        };
+        self.that(is_possible, sd_path, shown, rule)
     }
 
     pub(super) fn sampler(&self, sampler: &Sampler) -> Result<(), ConfigError> {

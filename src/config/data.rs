@@ -61,6 +61,10 @@ pub(super) struct RawData {
     /// CSV file of the places where a row may belong besides its own, relative to the config file: columns `row`,
     /// `partner` and, if you like, `weight`.
     pub(super) candidates: Option<PathBuf>,
+    /// With `left` and `right`, the response in `left`: what to do about rows of `right` that no row of `left` is linked
+    /// to. "places" needs `permutation.outside`, which it switches on.
+    #[serde(default)]
+    pub(super) unlinked: Unlinked,
 }
 
 fn yes() -> bool {
@@ -75,6 +79,23 @@ pub enum Missing {
     Error,
     /// Leave such rows out.
     Drop,
+}
+
+/// What becomes of the rows of the right file that no row of the left one is linked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Unlinked {
+    /// They are left out of the fit.
+    #[default]
+    LeaveOut,
+    /// They are places where the response of a wrongly linked row may belong.
+    Places,
+}
+
+impl Unlinked {
+    fn is_left_out(&self) -> bool {
+        *self == Unlinked::LeaveOut
+    }
 }
 
 /// Where the rows come from.
@@ -119,6 +140,9 @@ pub struct Data {
     pub safe: Option<String>,
     pub match_probability: Option<String>,
     pub candidates: Option<PathBuf>,
+    /// What becomes of the rows of the right file that no row of the left one is linked to.
+    #[serde(skip_serializing_if = "Unlinked::is_left_out")]
+    pub unlinked: Unlinked,
     /// Columns that are entries of the program's data block, by the name of the entry; they stand in `model.data`.
     #[serde(skip)]
     pub stan_columns: BTreeMap<String, StanColumn>,
@@ -161,6 +185,7 @@ impl Data {
             safe: None,
             match_probability: None,
             candidates: None,
+            unlinked: Unlinked::LeaveOut,
             stan_columns: BTreeMap::new(),
             rate_formula: None,
         }
@@ -268,6 +293,12 @@ impl RawData {
         if source != DataSource::Arrays {
             self.check_columns(check)?;
         }
+        check.that(
+            self.unlinked.is_left_out() || self.left.is_some(),
+            "data.unlinked",
+            "\"places\"",
+            "one file has no unlinked rows, so give data.left and data.right or remove it",
+        )?;
         Ok(Data {
             source,
             formula: self.formula,
@@ -281,6 +312,7 @@ impl RawData {
             safe: self.safe,
             match_probability: self.match_probability,
             candidates: self.candidates,
+            unlinked: self.unlinked,
             stan_columns: BTreeMap::new(),
             rate_formula: None,
         })

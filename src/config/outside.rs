@@ -7,7 +7,6 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::Feedback;
 use crate::sampler::links::RatePrior;
 
 /// The share of wrong links whose response belongs to nobody in the file: 0 with probability `no_error`, otherwise
@@ -17,12 +16,30 @@ pub struct Outside {
     pub a: f64,
     pub b: f64,
     pub no_error: f64,
+    /// The law of a response from outside; None for that of the file's own responses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response: Option<OutsideResponse>,
+}
+
+/// The law of a response from outside the file, where it is known: by its mean and its standard deviation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"mean\": 2.3, \"sd\": 0.8}"
+)]
+pub struct OutsideResponse {
+    /// The mean; of responses of 0 and 1 the share of ones.
+    pub mean: f64,
+    /// The standard deviation, above 0; left out for responses of 0 and 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub sd: Option<f64>,
 }
 
 impl Outside {
     /// The prior of the share as the sampler knows it.
     pub fn share(self) -> RatePrior {
-        let Outside { a, b, no_error } = self;
+        let Outside { a, b, no_error, .. } = self;
         RatePrior { a, b, no_error }
     }
 }
@@ -52,10 +69,15 @@ pub struct OutsidePriorAsTyped {
     #[serde(default = "one")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub b: f64,
-    /// Probability that no response comes from outside: 0 or more, below 1. By default 0.5, and 0 with feedback "none".
+    /// Probability that no response comes from outside: 0 or more, below 1. By default 0.5; 0 with feedback "none" and
+    /// where unlinked rows are places.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub no_error: Option<f64>,
+    /// The law of a response from outside, where it is known, such as {"mean": 2.3, "sd": 0.8}: normal, of counts negative
+    /// binomial (Poisson where sd² is at most the mean), of positive responses gamma. By default that of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<OutsideResponse>,
 }
 
 /// Every share is as likely as any other.
@@ -64,25 +86,30 @@ fn one() -> f64 {
 }
 
 impl OutsideAsTyped {
-    /// With every default; None where every response belongs to a row of the file.
-    pub(super) fn resolved(self, feedback: Feedback) -> Option<Outside> {
+    /// Unlinked rows that are places switch responses from outside on.
+    pub(super) fn for_places(typed: Option<Self>, has_places: bool) -> Option<Self> {
+        typed.or(has_places.then_some(OutsideAsTyped::Switch(true)))
+    }
+
+    /// With every default; None where every response belongs to a row of the file. `always` says that whole permutations
+    /// have no probability of their own.
+    pub(super) fn resolved(self, always: bool) -> Option<Outside> {
         let typed = match self {
             OutsideAsTyped::Switch(false) => return None,
             OutsideAsTyped::Switch(true) => OutsidePriorAsTyped {
                 a: one(),
                 b: one(),
                 no_error: None,
+                response: None,
             },
             OutsideAsTyped::Prior(typed) => typed,
         };
-        let by_feedback = match feedback {
-            Feedback::Full => 0.5,
-            Feedback::None => 0.0,
-        };
+        let by_default = if always { 0.0 } else { 0.5 };
         Some(Outside {
             a: typed.a,
             b: typed.b,
-            no_error: typed.no_error.unwrap_or(by_feedback),
+            no_error: typed.no_error.unwrap_or(by_default),
+            response: typed.response,
         })
     }
 }
@@ -134,7 +161,15 @@ mod tests {
 
     #[test]
     fn a_switch_has_the_default_prior() {
-        let prior = |a, b, no_error| Some(Outside { a, b, no_error });
+        let prior = |a, b, no_error| {
+            let response = None;
+            Some(Outside {
+                a,
+                b,
+                no_error,
+                response,
+            })
+        };
         assert_eq!(outside(json!({})), None);
         assert_eq!(outside(json!({"outside": false})), None);
         assert_eq!(outside(json!({"outside": true})), prior(1.0, 1.0, 0.5));
@@ -167,6 +202,14 @@ mod tests {
                 "without feedback",
             ),
             (json!({"outside": {"c": 1}}), "permutation.outside.c"),
+            (
+                json!({"outside": {"response": {"mean": 1}}}),
+                "permutation.outside.response.sd",
+            ),
+            (
+                json!({"outside": {"response": {"mean": 1, "sd": 0}}}),
+                "permutation.outside.response.sd",
+            ),
             (json!({"rate_formula": "distance"}), "begin with ~"),
             (
                 json!({"rate_formula": "~ z", "update": {"name": "none"}}),
@@ -180,5 +223,79 @@ mod tests {
             let error = with(permutation.clone()).unwrap_err().to_string();
             assert!(error.contains(part), "{permutation}: {error}");
         }
+    }
+
+    #[test]
+    fn the_law_of_a_response_from_outside_fits_its_kind() {
+        let with = |stan: &str, response: Value| {
+            let config = json!({
+                "model": {"stan": stan},
+                "data": {"file": "a.csv", "response": "y", "predictors": ["x"]},
+                "permutation": {"outside": {"response": response}},
+            });
+            parse(&config.to_string(), "/project/a.json".as_ref(), &[])
+        };
+        let config = with("linear", json!({"mean": -2.5, "sd": 0.5})).unwrap();
+        let law = config.permutation.outside.unwrap().response.unwrap();
+        assert_eq!((law.mean, law.sd), (-2.5, Some(0.5)));
+        let saved = serde_json::to_value(&config).unwrap();
+        let again = parse(&saved.to_string(), "/project/a.json".as_ref(), &[]).unwrap();
+        assert_eq!(again, config);
+        with("logistic", json!({"mean": 0.3})).unwrap();
+        with("poisson", json!({"mean": 2, "sd": 1})).unwrap();
+        for (stan, response, part) in [
+            ("logistic", json!({"mean": 0.3, "sd": 1}), "response.sd"),
+            ("logistic", json!({"mean": 1.5}), "response.mean"),
+            ("poisson", json!({"mean": 0, "sd": 1}), "response.mean"),
+            ("gamma", json!({"mean": 2}), "response.sd"),
+            ("weibull_survival", json!({"mean": 2, "sd": 1}), "times"),
+        ] {
+            let error = with(stan, response).unwrap_err().to_string();
+            assert!(error.contains(part), "{stan}: {error}");
+        }
+    }
+
+    #[test]
+    fn unlinked_rows_as_places_switch_it_on() {
+        let two = |unlinked: &str, permutation: Value| {
+            let mut data = json!({"response": "y", "predictors": ["x"], "unlinked": unlinked});
+            for (key, name) in [("left", "a.csv"), ("right", "b.csv"), ("links", "id")] {
+                data[key] = json!(name);
+            }
+            let config = json!({
+                "model": {"stan": "linear"}, "data": data, "permutation": permutation
+            });
+            parse(&config.to_string(), "/project/a.json".as_ref(), &[])
+        };
+        let config = two("places", json!({})).unwrap();
+        let outside = config.permutation.outside.unwrap();
+        assert_eq!((outside.a, outside.b, outside.no_error), (1.0, 1.0, 0.0));
+        let saved = serde_json::to_value(&config).unwrap();
+        let again = parse(&saved.to_string(), "/project/a.json".as_ref(), &[]).unwrap();
+        assert_eq!(again, config);
+        let plain = two("leave_out", json!({})).unwrap();
+        assert_eq!(plain.permutation.outside, None);
+        let saved = serde_json::to_value(&plain).unwrap();
+        assert!(saved["data"].get("unlinked").is_none());
+        for (permutation, part) in [
+            (json!({"outside": false}), "partial permutations"),
+            (json!({"outside": {"no_error": 0.2}}), "need not be whole"),
+            (json!({"update": {"name": "mode"}}), "permutation.update"),
+            (json!({"update": {"name": "checkerboard"}}), "active_set"),
+        ] {
+            let error = two("places", permutation).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+        let one = json!({
+            "model": {"stan": "linear"},
+            "data": {"file": "a.csv", "formula": "y ~ x", "unlinked": "places"},
+        });
+        let error = parse(&one.to_string(), "/project/a.json".as_ref(), &[]);
+        assert!(
+            error
+                .unwrap_err()
+                .to_string()
+                .contains("one file has no unlinked rows")
+        );
     }
 }

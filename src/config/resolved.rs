@@ -6,10 +6,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::check::Check;
+use super::outside::OutsideAsTyped;
 use super::raw::RawConfig;
 use super::{
     ConfigError, Data, Family, Feedback, Outside, Prior, Priors, ResponseKind, Sampler,
-    Temperature, Update,
+    Temperature, Unlinked, Update,
 };
 use crate::model::stan::{ShippedModel, shipped_model};
 
@@ -143,7 +144,9 @@ impl Config {
 
         let stan = check.model_source(&raw.model.stan, &folder)?;
         let feedback = check.feedback(raw.permutation.feedback, update, stan.shipped())?;
-        let outside = check.outside(raw.permutation.outside, update, prior, feedback)?;
+        let has_places = data.unlinked == Unlinked::Places;
+        let outside = OutsideAsTyped::for_places(raw.permutation.outside, has_places);
+        let outside = check.outside(outside, update, prior, feedback, has_places)?;
         let data = Data {
             stan_columns,
             rate_formula: rate_formula.clone(),
@@ -162,16 +165,18 @@ impl Config {
         if let ModelSource::File(program) = &stan {
             check.output(&output, program, "Stan program")?;
         }
+        let model = Model {
+            stan,
+            response: raw.model.response,
+            family: raw.model.family,
+            priors: raw.model.priors,
+            outcome: raw.model.outcome,
+            data: raw.model.data,
+        };
+        check.outside_response(outside, &model)?;
         Ok(Config {
             name,
-            model: Model {
-                stan,
-                response: raw.model.response,
-                family: raw.model.family,
-                priors: raw.model.priors,
-                outcome: raw.model.outcome,
-                data: raw.model.data,
-            },
+            model,
             data,
             temperature,
             permutation: Permutation {

@@ -28,11 +28,13 @@ pub(super) fn read(
         return Err(DataError::NoRows { file: table.file });
     }
     let names = Names::new(linked, id)?;
-    let mut lines: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut lines: HashMap<(Named, Named), usize> = HashMap::new();
     let mut candidates = Vec::new();
     for place in 0..table.rows.len() {
-        let find = |column: usize| names.find(&table, place, column);
-        let pair = (find(row)?, find(partner)?);
+        let pair = (
+            names.find(&table, place, row)?,
+            names.find(&table, place, partner)?,
+        );
         let weight = weight.map_or(Ok(1.0), |column| read_weight(&table, place, column))?;
         if pair.0 == pair.1 {
             let fix = "a row's own link is always possible, so remove the line";
@@ -52,8 +54,11 @@ pub(super) fn read(
                 fix: "remove one of them".into(),
             });
         }
-        let fitted = |row: usize| names.positions[row];
-        if let (Some(row), Some(partner)) = (fitted(pair.0), fitted(pair.1)) {
+        // A place has no response that could belong elsewhere.
+        let row = names
+            .position(pair.0)
+            .filter(|&row| row < linked.num_rows());
+        if let (Some(row), Some(partner)) = (row, names.position(pair.1)) {
             candidates.push(Candidate {
                 row,
                 partner,
@@ -102,8 +107,19 @@ fn read_weight(table: &Table, row: usize, column: usize) -> Result<f64, DataErro
 struct Names<'a> {
     /// The rows by their name in the id column; None where rows go by number.
     rows: Option<HashMap<&'a str, usize>>,
+    /// Positions of places whose names stand in another file than those of the rows.
+    places: HashMap<&'a str, usize>,
     /// For each row of the file its position among the rows to fit.
     positions: Vec<Option<usize>>,
+}
+
+/// A row as a pair names it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Named {
+    /// A row of the file of names.
+    Row(usize),
+    /// The position of a place.
+    Place(usize),
 }
 
 impl<'a> Names<'a> {
@@ -112,30 +128,46 @@ impl<'a> Names<'a> {
         let table = id.map_or(0, |column| column.table);
         Ok(Names {
             rows,
+            places: id
+                .and_then(|id| linked.names_of_places(id))
+                .unwrap_or_default(),
             positions: linked.positions(table),
         })
     }
 
-    fn find(&self, table: &Table, row: usize, column: usize) -> Result<usize, DataError> {
+    /// The position among the rows to fit and the places; None for a row that is not fitted.
+    fn position(&self, named: Named) -> Option<usize> {
+        match named {
+            Named::Row(row) => self.positions[row],
+            Named::Place(position) => Some(position),
+        }
+    }
+
+    fn find(&self, table: &Table, row: usize, column: usize) -> Result<Named, DataError> {
         let name = table.cell(row, column);
         if cell::is_missing(name) {
             return Err(table.bad_value(row, column, "name a row of the data"));
         }
         match &self.rows {
-            Some(rows) => rows.get(name).copied().ok_or_else(|| {
-                let meant = nearest(name, rows.keys().copied())
-                    .map(|name| format!(", perhaps \"{name}\""))
-                    .unwrap_or_default();
-                let fix =
-                    format!("no row of the data has this name in data.id, so correct it{meant}");
-                table.bad_value(row, column, fix)
-            }),
+            Some(rows) => {
+                let of_rows = rows.get(name).map(|&row| Named::Row(row));
+                let of_places = || self.places.get(name).map(|&place| Named::Place(place));
+                of_rows.or_else(of_places).ok_or_else(|| {
+                    let meant = nearest(name, rows.keys().copied())
+                        .map(|name| format!(", perhaps \"{name}\""))
+                        .unwrap_or_default();
+                    let fix = format!(
+                        "no row of the data has this name in data.id, so correct it{meant}"
+                    );
+                    table.bad_value(row, column, fix)
+                })
+            }
             None => {
                 let num_rows = self.positions.len();
                 let number = name.parse::<usize>().ok();
                 number
                     .filter(|number| (1..=num_rows).contains(number))
-                    .map(|number| number - 1)
+                    .map(|number| Named::Row(number - 1))
                     .ok_or_else(|| {
                         let fix = format!(
                             "without data.id, write the number of a row of the data, from 1 to {num_rows}"

@@ -230,6 +230,26 @@ pub enum DataError {
         right: String,
     },
     #[error(
+        "permutation.outside.response is the law of one response, and the data have a list of {num_responses}; remove it, and their \
+         own joint law is used"
+    )]
+    OutsideResponses { num_responses: usize },
+    #[error(
+        "data.unlinked is \"places\", but the response `{response}` stands in {file}: an unlinked row is a place by its predictors, so \
+         exchange data.left and data.right, or remove data.unlinked"
+    )]
+    PlacesOfResponse { response: String, file: String },
+    #[error(
+        "data.unlinked is \"places\", but data.block names `{column}` of {file}, so unlinked rows of the other file have no block: name a \
+         column of data.right, or remove data.unlinked"
+    )]
+    PlacesWithoutBlock { column: String, file: String },
+    #[error(
+        "data.unlinked is \"places\", which goes neither with terms by group such as (1 | g) nor with columns in model.data; remove it, or \
+         remove them"
+    )]
+    PlacesWithEntries,
+    #[error(
         "model.data has an entry `{key}`, which unshuffle fills in itself; remove or rename it"
     )]
     ReservedEntry { key: String },

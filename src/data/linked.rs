@@ -15,6 +15,10 @@ pub(super) struct Linked {
     places: Vec<Vec<usize>>,
     /// The column that both files have and that links them, if it has one name.
     link: Option<String>,
+    /// Rows of the right file that no row of the left one is linked to.
+    unlinked: Vec<usize>,
+    /// Those of them that are places, in their order.
+    spare: Vec<usize>,
     /// What the pairs of a linkage program say, where the links were picked from them.
     pub(super) linkage: Option<Linkage>,
 }
@@ -44,8 +48,11 @@ impl Linked {
                 let links_of_left = link_rows(&left, &right, links, data.missing, notes)?;
                 let (left_rows, right_rows): (Vec<usize>, Vec<usize>) =
                     links_of_left.into_iter().unzip();
-                notes.num_unlinked = right.rows.len() - right_rows.len();
+                let unlinked = unlinked(&right, &right_rows);
+                notes.num_unlinked = unlinked.len();
                 Ok(Linked {
+                    unlinked,
+                    spare: Vec::new(),
                     places: vec![left_rows, right_rows],
                     tables: vec![left, right],
                     link: (links.left == links.right).then(|| links.left.clone()),
@@ -56,10 +63,14 @@ impl Linked {
                 let left = Table::read(left, "data.left")?;
                 let right = Table::read(right, "data.right")?;
                 let linkage = Linkage::read(links, &left, &right)?;
-                notes.num_unlinked = right.rows.len() - linkage.links.len();
                 notes.linkage = Some(linkage.notes.clone());
-                let (left_rows, right_rows) = linkage.links.iter().copied().unzip();
+                let (left_rows, right_rows): (Vec<usize>, Vec<usize>) =
+                    linkage.links.iter().copied().unzip();
+                let unlinked = unlinked(&right, &right_rows);
+                notes.num_unlinked = unlinked.len();
                 Ok(Linked {
+                    unlinked,
+                    spare: Vec::new(),
                     places: vec![left_rows, right_rows],
                     tables: vec![left, right],
                     link: None,
@@ -75,8 +86,33 @@ impl Linked {
             places: vec![(0..table.rows.len()).collect()],
             tables: vec![table],
             link: None,
+            unlinked: Vec::new(),
+            spare: Vec::new(),
             linkage: None,
         }
+    }
+
+    /// The rows of the right file that no row of the left one is linked to, by themselves.
+    pub(super) fn unlinked_rows(&self) -> Linked {
+        let mut rows = Linked::one(self.tables[1].clone());
+        rows.places[0].clone_from(&self.unlinked);
+        rows
+    }
+
+    /// Makes unlinked rows places, by their numbers in the right file.
+    pub(super) fn set_places(&mut self, numbers: Vec<usize>) {
+        self.spare = numbers.into_iter().map(|number| number - 1).collect();
+    }
+
+    /// The rows of the right file that are places, by their text in the column that links both files; None where that
+    /// column is not `id`.
+    pub(super) fn names_of_places(&self, id: Column) -> Option<HashMap<&str, usize>> {
+        let name = self.link.as_deref().filter(|link| *link == self.name(id))?;
+        let right = &self.tables[1];
+        let column = right.position(name)?;
+        let places = self.spare.iter().enumerate();
+        let place = |(k, &row): (usize, &usize)| (right.cell(row, column), self.num_rows() + k);
+        Some(places.map(place).collect())
     }
 
     pub(super) fn num_rows(&self) -> usize {
@@ -233,11 +269,16 @@ impl Linked {
         self.tables[table].rows.len()
     }
 
-    /// For each row of a file its position among the rows to fit.
+    /// For each row of a file its position among the rows to fit, and behind these among the places.
     pub(super) fn positions(&self, table: usize) -> Vec<Option<usize>> {
         let mut positions = vec![None; self.num_file_rows(table)];
         for (position, &place) in self.places[table].iter().enumerate() {
             positions[place] = Some(position);
+        }
+        if table == 1 {
+            for (k, &row) in self.spare.iter().enumerate() {
+                positions[row] = Some(self.num_rows() + k);
+            }
         }
         positions
     }
@@ -268,6 +309,15 @@ impl Linked {
             }),
         }
     }
+}
+
+/// The rows of the right file that are not among those that are linked.
+fn unlinked(right: &Table, linked: &[usize]) -> Vec<usize> {
+    let mut is_linked = vec![false; right.rows.len()];
+    linked.iter().for_each(|&row| is_linked[row] = true);
+    (0..right.rows.len())
+        .filter(|&row| !is_linked[row])
+        .collect()
 }
 
 /// The rows of a table by a column whose values must differ.

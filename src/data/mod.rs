@@ -17,6 +17,7 @@ mod linked;
 mod new_rows;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod places;
 mod read;
 mod relinkable;
 mod sha256;
@@ -43,6 +44,7 @@ pub use groups::Groups;
 pub use link_space::{link_space, outside_prior};
 pub use linkage::{LabelNotes, LinkageNotes};
 pub use new_rows::{NewRows, read_new};
+pub use places::Places;
 pub use read::read;
 pub use relinkable::Relinkable;
 pub(crate) use sha256::files_sha256;
@@ -83,6 +85,8 @@ pub struct Dataset {
     pub stan_entries: Map<String, Value>,
     /// What the rates of wrong links depend on.
     pub rates: Option<RateCovariates>,
+    /// Unlinked rows that are places where a response may belong.
+    pub places: Option<Places>,
     pub notes: Notes,
 }
 
@@ -101,7 +105,8 @@ pub struct Blocks {
     pub labels: Vec<String>,
 }
 
-/// The response of `row` may belong to the predictors of `partner`; both count from 0 in the order of the data set.
+/// The response of `row` may belong to the predictors of `partner`; both count from 0 in the order of the data set, behind
+/// whose rows come the places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Candidate {
     pub row: usize,
@@ -162,6 +167,7 @@ impl Dataset {
             groups: None,
             stan_entries: Map::new(),
             rates: None,
+            places: None,
             notes: Notes::default(),
         }
     }

@@ -7,13 +7,15 @@ use super::design::{self, RATE_FORMULA, design, rate_design};
 use super::formula::Formula;
 use super::linked::{Column, Linked};
 use super::stan_columns::{self, StanColumn};
-use super::{Blocks, DataError, Dataset, Notes, RateCovariates, candidates, checks, groups};
-use crate::config::{Data, Missing};
+use super::{
+    Blocks, DataError, Dataset, Notes, RateCovariates, candidates, checks, groups, places,
+};
+use crate::config::{Data, Missing, Unlinked};
 
 /// Reads the columns that `data` names and checks that they make a regression.
 pub fn read(data: &Data) -> Result<Dataset, DataError> {
     let RowsToFit {
-        linked,
+        mut linked,
         formula,
         columns,
         rates,
@@ -30,6 +32,18 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
     let response = responses.next().expect("a formula has a response");
     let design = design(&linked, &formula, data)?;
     notes.references = design.references;
+    let blocks = Optional {
+        linked: &linked,
+        column: columns.block,
+    };
+    let blocks = blocks.texts().map(blocks_of);
+    let places = match data.unlinked {
+        Unlinked::LeaveOut => None,
+        Unlinked::Places => {
+            let read = places::read(&mut linked, &formula, &columns, blocks.as_ref(), data)?;
+            Some(read)
+        }
+    };
     let optional = |column: Option<Column>| Optional {
         linked: &linked,
         column,
@@ -56,7 +70,7 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         response_names: formula.is_list.then_some(names),
         row_numbers: linked.row_numbers(),
         row_ids: optional(columns.id).texts(),
-        blocks: optional(columns.block).texts().map(blocks),
+        blocks,
         safe: either(optional(columns.safe).safe()?, known.safe),
         match_probability: optional(columns.match_probability)
             .probabilities()?
@@ -68,6 +82,7 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         groups,
         stan_entries,
         rates,
+        places,
         notes,
         ..Dataset::new(design.names, design.x, response)
     };
@@ -124,7 +139,7 @@ pub(super) struct Columns {
     /// Those that are entries of the program's data block; like predictors they stay where they are.
     stan: Vec<StanColumn>,
     id: Option<Column>,
-    block: Option<Column>,
+    pub(super) block: Option<Column>,
     safe: Option<Column>,
     match_probability: Option<Column>,
     /// Of `permutation.rate_formula`.
@@ -287,7 +302,7 @@ impl<'a> Optional<'a> {
 }
 
 /// Groups of rows with the same label, numbered in the order of first appearance.
-fn blocks(labels_of_rows: Vec<String>) -> Blocks {
+fn blocks_of(labels_of_rows: Vec<String>) -> Blocks {
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut labels = Vec::new();
     let of_row = labels_of_rows

@@ -10,6 +10,7 @@ use super::{DataError, delimiter};
 use crate::text::{nearest, quoted_list};
 
 /// A file with a header and rows of as many cells as it.
+#[derive(Clone)]
 pub(crate) struct Table {
     /// Its path, as errors name it.
     pub(crate) file: String,

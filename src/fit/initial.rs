@@ -23,24 +23,26 @@ const STAN_RADIUS: f64 = 2.0;
 /// `sigma`; so do programs with `matrix[D, K] beta` and one of these for each response. Others with `beta` start where
 /// every |x'beta| is at most 2: it may be a log or log odds, which Stan's own start makes huge where a predictor is
 /// large. All else starts as in Stan. Given `coordinates`, these are estimates with centred predictors, so that the start
-/// does not depend on where the predictors have their zero.
+/// does not depend on where the predictors have their zero. `all` are the rows of `data`, then places without a response.
 pub fn initial_values(
     model: &StanModel,
     coordinates: Option<&Standardised>,
     config: &Config,
-    data: &Dataset,
+    (data, all): (&Dataset, &Dataset),
     chain: usize,
     rng: &mut impl rand::Rng,
     stan_rng: &mut Rng<Arc<StanLibrary>>,
 ) -> Result<Vec<f64>, ModelError> {
     let response = match model.shape().columns {
-        None => json!(data.response),
-        Some(_) => rows_of(all_responses(data)),
+        None => json!(all.response),
+        Some(_) => rows_of(all_responses(all)),
     };
     let mut start = |mut values: Map<String, Value>, radius: f64| {
         values.insert(config.model.response.clone(), response.clone());
         if config.permutation.has_weights() {
-            values.insert(WEIGHT.into(), json!(vec![1.0; data.num_rows()]));
+            let mut weights = vec![1.0; data.num_rows()];
+            weights.resize(all.num_rows(), 0.0);
+            values.insert(WEIGHT.into(), json!(weights));
         }
         model.initialize(&Value::Object(values).to_string(), radius, stan_rng)
     };

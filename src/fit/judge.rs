@@ -120,7 +120,7 @@ impl Prepared {
         config.sampler.warmup = config.sampler.warmup.min(NUM_WARMUP);
         config.sampler.draws = config.sampler.draws.min(NUM_DRAWS);
         config.sampler.thin = 1;
-        let responses = self.data.responses();
+        let responses = self.program_data().responses();
         let run = self.run(&config, &responses, num_threads, stop, &Silent);
         let chains = run.in_memory()?;
         let samples = chains.into_iter().map(|(_, sample)| sample);
@@ -179,7 +179,7 @@ impl Prepared {
         .contains(&name);
         let base = name.split('.').next().unwrap_or(name);
         let of_links = of_links || (base == "rate" && self.rates.is_some());
-        let last = format!("{base}.{}", self.data.num_rows());
+        let last = format!("{base}.{}", self.program_data().num_rows());
         !of_links && !self.model.output_names().contains(&last)
     }
 }

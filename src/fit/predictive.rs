@@ -25,7 +25,7 @@ impl Prepared {
     /// How the spread of the family `robust` depends on the predictors.
     pub(super) fn spread(&self) -> Option<LogSpread> {
         let is_robust = matches!(self.config.known_family(), Some(Family::Robust { .. }));
-        is_robust.then(|| LogSpread::new(self.data.x.view()))
+        is_robust.then(|| LogSpread::new(self.program_data().x.view()))
     }
 
     /// None where there are no errors to add, or nothing is known of them but what the Stan program says.

@@ -1,5 +1,6 @@
 //! Everything before sampling: data, program, model, and the check that both steps mean the same likelihood.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bridgestan::StanLibrary;
@@ -28,6 +29,8 @@ pub struct Prepared {
     pub config: Config,
     /// The rows as linked.
     pub data: Dataset,
+    /// The rows that the program has, where unlinked rows are places: those of `data`, then these.
+    pub with_places: Option<WithPlaces>,
     /// The Stan program with these data.
     pub model: StanModel,
     /// None where HMC moves in theta itself.
@@ -48,6 +51,12 @@ pub struct Prepared {
     pub toolchain: String,
     /// None for data that came from no file.
     pub data_sha256: Option<String>,
+}
+
+/// Rows and places as one data set, and the prior of whole permutations of them, where chains may start.
+pub struct WithPlaces {
+    pub data: Dataset,
+    pub prior: Prior,
 }
 
 /// Everything before sampling: reads the data, checks and compiles the program, builds the model.
@@ -97,6 +106,20 @@ fn check_response(config: &Config, data: &Dataset) -> Result<(), DataError> {
     })
 }
 
+/// The law of responses from outside, where it is given, is of one response.
+fn check_outside(config: &Config, data: &Dataset) -> Result<(), DataError> {
+    let given = config
+        .permutation
+        .outside
+        .and_then(|outside| outside.response);
+    match (given, &data.response_names) {
+        (Some(_), Some(names)) => Err(DataError::OutsideResponses {
+            num_responses: names.len(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// A time, and whether the event was seen then.
 fn check_times(config: &Config, data: &Dataset) -> Result<(), DataError> {
     let names = data.response_names.as_deref().unwrap_or_default();
@@ -133,6 +156,13 @@ pub fn prepare_with(
 }
 
 impl Prepared {
+    /// The rows of predictors that the program has, places among them.
+    pub fn program_data(&self) -> &Dataset {
+        self.with_places
+            .as_ref()
+            .map_or(&self.data, |with| &with.data)
+    }
+
     /// The number of rows whose link can be wrong.
     pub fn num_movable(&self) -> usize {
         match &self.outside {
@@ -145,6 +175,11 @@ impl Prepared {
     pub fn no_exchange(&self) -> Option<&'static str> {
         if self.rates.is_some() {
             return Some("the rate of wrong links depends on covariates");
+        }
+        if self.with_places.is_some() {
+            return Some(
+                "responses may belong to unlinked rows, which may differ from the linked ones",
+            );
         }
         let space = self.prior.space();
         let is_one = space.num_groups() == 1 && space.num_movable() == self.num_movable();
@@ -270,9 +305,11 @@ impl Program {
     /// Builds the model, and checks that both steps mean the same likelihood.
     pub fn with_data(&self, config: Config, data: Dataset) -> Result<Prepared, FitError> {
         check_response(&config, &data)?;
+        check_outside(&config, &data)?;
         self.check_init(&config.sampler.init)?;
+        let all = data.with_places();
         let shape = ResponseShape {
-            rows: data.num_rows(),
+            rows: all.num_rows(),
             columns: data.response_names.as_ref().map(Vec::len),
         };
         if let Some(dimensions) = self.dimensions {
@@ -291,7 +328,7 @@ impl Program {
             with_weights(&mut entries, has_weights)?;
         }
         let build = |alpha: f64| -> Result<StanModel, FitError> {
-            let json = stan_json(&data, alpha, &entries)?;
+            let json = stan_json(&all, alpha, &entries)?;
             let (response, seed) = (&config.model.response, config.sampler.seed as u32);
             let model = StanModel::new(
                 Arc::clone(&self.library),
@@ -325,7 +362,7 @@ impl Program {
             };
             agreement(
                 &config,
-                &data,
+                (&data, &all),
                 &model,
                 coordinates.as_ref(),
                 alpha,
@@ -341,9 +378,18 @@ impl Program {
         let outside = outside.map(|outside| outside_prior(&data, kind, outside.share()));
         let rates = data.rates.as_ref();
         let rates = rates.map(|rates| RateRegression::new(&rates.values));
+        let rates = rates.map(|rates| rates.with_places(data.num_places()));
+        let with_places = match all {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(all) => Some(WithPlaces {
+                prior: Prior::new(kind, link_space(&all)),
+                data: all,
+            }),
+        };
         Ok(Prepared {
             config,
             data,
+            with_places,
             model,
             coordinates,
             gaussian,
@@ -480,7 +526,7 @@ fn with_weights(entries: &mut Map<String, Value>, has_weights: bool) -> Result<(
 /// Both steps must mean the same likelihood; tried at a few starting points.
 fn agreement(
     config: &Config,
-    data: &Dataset,
+    (data, all): (&Dataset, &Dataset),
     model: &StanModel,
     coordinates: Option<&Standardised>,
     alpha: f64,
@@ -493,8 +539,8 @@ fn agreement(
     let mut stan_rng = model.rng(rng.next_u32())?;
     let seeds = DrawSeeds::new(u64::from(rng.next_u32()), 1);
     let outputs = Outputs::new(model, seeds)?;
-    let x = data.x.view();
-    let responses = data.responses();
+    let x = all.x.view();
+    let responses = all.responses();
     let mut pairs = Pairs::new(family, model, outputs, x, &responses, alpha_links)?;
     let mut points = Vec::with_capacity(NUM_POINTS);
     for _ in 0..NUM_POINTS {
@@ -502,7 +548,7 @@ fn agreement(
             model,
             coordinates,
             config,
-            data,
+            (data, all),
             1,
             &mut rng,
             &mut stan_rng,

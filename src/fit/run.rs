@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use rand::RngCore;
 
 use super::initial::initial_values;
-use crate::config::{self, Config, Feedback, ResponseKind};
+use crate::config::{self, Config, Feedback, OutsideResponse, ResponseKind};
 use crate::data::Dataset;
 use crate::model::{
     GaussianDensity, GaussianGivenPi, LinkedTheta, ModelError, Outputs, Pairs, StanModel,
@@ -19,9 +19,10 @@ use crate::posterior::Folder;
 use crate::posterior::draws::{
     ChainHeader, ChainSample, ChainWriter, Checkpoint, Checkpoints, Coordinates,
 };
+use crate::posterior::links::RowNumbers;
 use crate::sampler::chain::{
     Chain, ChainError, ChainOutcome, ChainParts, ChainSettings, ChainState, CollapsedMove,
-    DrawSink, LINK_COLUMNS, OUTSIDE_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
+    DrawSink, LINK_COLUMNS, LinkedDensity, OUTSIDE_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
 };
 use crate::sampler::hmc::warmup::AdaptationSettings;
 use crate::sampler::links::{
@@ -38,13 +39,16 @@ const SWEEPS_PER_UPDATE: usize = 10;
 pub struct Run<'a> {
     pub config: &'a Config,
     pub data: &'a Dataset,
-    /// Responses, concatenated column by column.
+    /// The rows that the program has: those of `data`, then places without a response.
+    pub program_data: &'a Dataset,
+    /// Responses of `program_data`, concatenated column by column.
     pub responses: &'a [f64],
     pub model: &'a StanModel,
     /// None where HMC moves in theta itself.
     pub coordinates: Option<&'a Standardised>,
     /// The density of theta through sufficient statistics, where it is the program's.
     pub gaussian: Option<&'a GaussianDensity>,
+    /// Of whole permutations of the rows of `program_data`.
     pub prior: &'a Prior,
     /// Of partial permutations, where responses may come from outside the file.
     pub outside: Option<&'a OutsidePrior>,
@@ -91,7 +95,7 @@ impl Run<'_> {
 
     /// Runs every chain and keeps its draws in memory alone.
     pub fn in_memory(&self) -> Result<Vec<(ChainOutcome, ChainSample)>, Error> {
-        let num_rows = self.row_numbers().map(<[usize]>::len);
+        let num_rows = self.row_numbers().map(|numbers| numbers.num_rows());
         let chains = 1..=self.config.sampler.chains;
         self.chains(chains, &BTreeMap::new(), |id| {
             Ok(ChainSample::new(
@@ -103,8 +107,8 @@ impl Run<'_> {
     }
 
     /// Row numbers of the user's file where links are updated.
-    fn row_numbers(&self) -> Option<&[usize]> {
-        self.has_links().then_some(self.data.row_numbers.as_slice())
+    fn row_numbers(&self) -> Option<RowNumbers> {
+        self.has_links().then(|| RowNumbers::of(self.data))
     }
 
     /// Runs these chains, `num_threads` at a time. A chain's draws depend on the seed and its number alone.
@@ -159,7 +163,7 @@ impl Run<'_> {
             self.model,
             self.coordinates,
             self.config,
-            self.data,
+            (self.data, self.program_data),
             id,
             &mut rng,
             &mut stan_rng,
@@ -188,7 +192,11 @@ impl Run<'_> {
         match self.gaussian {
             Some(gaussian) => LinkedTheta::Statistics(GaussianGivenPi::new(gaussian)),
             None => {
-                let density = ThetaGivenPi::new(self.model, self.responses);
+                let mut density = ThetaGivenPi::new(self.model, self.responses);
+                if self.config.permutation.has_weights() {
+                    // Where every link is kept, nothing else weighs the places.
+                    density.weights_mut()[self.data.num_rows()..].fill(0.0);
+                }
                 LinkedTheta::Program(density.in_coordinates(self.coordinates))
             }
         }
@@ -232,7 +240,7 @@ impl Run<'_> {
             Feedback::None => step_two.without_feedback(&self.log_marginal()),
         };
         let step_two = match self.outside {
-            Some(prior) => step_two.with_outside(prior, &self.log_marginal()),
+            Some(prior) => step_two.with_outside(prior, &self.log_outside()),
             None => step_two,
         };
         Ok(Some(match self.rates {
@@ -243,8 +251,29 @@ impl Run<'_> {
 
     /// The log density of each row's responses under a fixed law of all of them.
     fn log_marginal(&self) -> Vec<f64> {
-        let all = |allowed: fn(f64) -> bool| self.responses.iter().all(|&y| allowed(y));
-        let several = self.responses.len() > self.data.num_rows();
+        let mut log_density = self.log_marginal_of_rows();
+        // Places have no response.
+        log_density.resize(self.program_data.num_rows(), 0.0);
+        log_density
+    }
+
+    /// The log density of each row's response under the law of responses from outside.
+    fn log_outside(&self) -> Vec<f64> {
+        let outside = self.config.permutation.outside;
+        let Some(OutsideResponse { mean, sd }) = outside.and_then(|outside| outside.response)
+        else {
+            return self.log_marginal();
+        };
+        let law = self.config.model.response_kind().marginal();
+        let given = (mean, sd.map_or(0.0, |sd| sd * sd));
+        // Places have a placeholder, which never comes from outside.
+        law.log_density_given(self.responses, given)
+    }
+
+    fn log_marginal_of_rows(&self) -> Vec<f64> {
+        let responses = self.data.responses();
+        let all = |allowed: fn(f64) -> bool| responses.iter().all(|&y| allowed(y));
+        let several = responses.len() > self.data.num_rows();
         let is_own_program = self.config.model.family() == config::Family::Stan;
         let num_rows = self.data.num_rows();
         if self
@@ -254,7 +283,7 @@ impl Run<'_> {
             .shipped()
             .is_some_and(|model| model.has_times)
         {
-            let (times, events) = self.responses.split_at(num_rows);
+            let (times, events) = responses.split_at(num_rows);
             let times = Marginal::Positive.log_density(times, num_rows).into_iter();
             let events = Marginal::ZeroOne.log_density(events, num_rows);
             return times
@@ -273,7 +302,7 @@ impl Run<'_> {
             }
             kind => kind.marginal(),
         };
-        law.log_density(self.responses, num_rows)
+        law.log_density(&responses, num_rows)
     }
 
     /// Joint moves of the links and theta, for programs whose theta can be integrated out and links that are sampled.
@@ -314,7 +343,7 @@ impl Run<'_> {
             self.config.model.family(),
             model,
             Outputs::new(model, DrawSeeds::new(u64::from(seed), 0))?,
-            self.data.x.view(),
+            self.program_data.x.view(),
             self.responses,
             temperature,
         )

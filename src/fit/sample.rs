@@ -53,7 +53,7 @@ impl Prepared {
             earlier_seconds: saved.iter().map(|saved| saved.seconds).fold(0.0, f64::max),
         };
         self.write_input(folder)?;
-        let responses = self.data.responses();
+        let responses = self.program_data().responses();
         let run = self.run(&self.config, &responses, num_threads, stop, observer);
         let mut chains =
             run.to_files(folder, 1..=self.config.sampler.chains, saved, checkpoints)?;
@@ -100,7 +100,7 @@ impl Prepared {
         stop: &AtomicBool,
         observer: &dyn Observer,
     ) -> Result<Posterior, FitError> {
-        let responses = self.data.responses();
+        let responses = self.program_data().responses();
         let run = self.run(&self.config, &responses, num_threads, stop, observer);
         let mut posterior = self.posterior(Folder::new(&self.config.output), run.in_memory()?);
         self.check(&mut posterior, num_threads, stop)?;
@@ -112,7 +112,7 @@ impl Prepared {
         let (outcomes, samples): (Vec<ChainOutcome>, Vec<ChainSample>) = chains.into_iter().unzip();
         let (draws, links) = split(samples);
         let mut posterior = Posterior::of(folder, self.config.clone(), draws);
-        let numbers = RowNumbers::new(&self.data.row_numbers);
+        let numbers = RowNumbers::of(&self.data);
         posterior.links = links.map(|links| LinksSummary::of(links, numbers));
         posterior.versions = self.versions();
         posterior.program = Some(self.program.clone());
@@ -166,11 +166,12 @@ impl Prepared {
         Run {
             config,
             data: &self.data,
+            program_data: self.program_data(),
             responses,
             model: &self.model,
             coordinates: self.coordinates.as_ref(),
             gaussian: self.gaussian.as_ref(),
-            prior: &self.prior,
+            prior: (self.with_places.as_ref()).map_or(&self.prior, |with| &with.prior),
             outside: self.outside.as_ref(),
             rates: self.rates.as_ref(),
             num_threads,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::links::PlaceNames;
 use crate::data::{Dataset, Notes};
 use crate::model::LogSpread;
 use crate::priors::PriorsUsed;
@@ -27,6 +28,9 @@ pub struct DataSummary {
     /// The linkage covariates that the rates of wrong links depend on, in the order of `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_names: Option<Vec<String>>,
+    /// Unlinked rows that are places where a response may belong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub places: Option<PlaceNames>,
     /// The priors of the parameters; None for fits of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priors: Option<PriorsUsed>,
@@ -48,6 +52,7 @@ impl DataSummary {
             num_safe: safe.map(|safe| safe.iter().filter(|safe| **safe).count()),
             num_candidate_pairs: data.candidates.as_ref().map(Vec::len),
             rate_names: data.rates.as_ref().map(|rates| rates.names.clone()),
+            places: data.places.as_ref().map(|_| PlaceNames::of(data)),
             priors: None,
             spread: None,
         }

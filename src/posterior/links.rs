@@ -11,7 +11,7 @@ use crate::posterior::diagnostics::{Finding, Worst, ess_mean};
 use crate::posterior::draws::{ChainDraws, DrawsError, LinkDraws, MovedRow, read_links};
 use crate::sampler::links::OUTSIDE;
 
-pub use row_numbers::RowNumbers;
+pub use row_numbers::{PlaceNames, RowNumbers};
 
 /// A smaller difference between chains in one row's P(moved) is not worth a word...
 const DISAGREEMENT: f64 = 0.1;
@@ -112,6 +112,11 @@ impl LinksSummary {
     pub fn best(&self, row: usize) -> usize {
         let partners = self.row(row).partners;
         partners.first().map_or(row, |(column, _)| *column)
+    }
+
+    /// The numbers and names of rows and places.
+    pub fn numbers(&self) -> &RowNumbers {
+        &self.rows
     }
 
     /// How many rows the data have.

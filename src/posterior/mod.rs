@@ -159,7 +159,7 @@ impl Posterior {
     pub(crate) fn set_rows(&mut self, data: &Dataset) {
         if let Some(links) = &self.links {
             let kind = self.config.model.response_kind();
-            let fitted = summary::fitted_values(self.summary(), data, kind);
+            let fitted = summary::fitted_values(self.summary(), &data.with_places(), kind);
             self.rows = rows::rows(data, links, fitted.as_deref());
         }
     }

@@ -1,5 +1,6 @@
 //! Coefficients and rows of a fit under the names that the user knows.
 
+use super::links::LinksSummary;
 use super::{Posterior, Row};
 use crate::data::INTERCEPT;
 
@@ -71,10 +72,23 @@ impl Posterior {
 
     /// How the user finds a row again: its number in her file, and her own name of it.
     pub fn row_label(&self, row: usize) -> String {
-        let Row { number, id, .. } = &self.rows[row];
+        let Some(Row { number, id, .. }) = self.rows.get(row) else {
+            return self.place_label(row);
+        };
         match id {
             Some(id) if *id != number.to_string() => format!("{number} ({id})"),
             _ => number.to_string(),
+        }
+    }
+
+    /// How the user finds an unlinked row again that is a place.
+    fn place_label(&self, column: usize) -> String {
+        let numbers = self.links.as_ref().map(LinksSummary::numbers);
+        let numbers = numbers.expect("a place is one of links");
+        let number = numbers.number(column);
+        match numbers.place_id(column) {
+            Some(id) => format!("{number} (unlinked, {id})"),
+            None => format!("{number} (unlinked)"),
         }
     }
 }

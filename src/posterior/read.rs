@@ -85,13 +85,15 @@ fn read_links(posterior: &mut Posterior) -> Result<(), PosteriorError> {
     if let Some(text) = posterior.folder.read(Folder::ROWS)? {
         posterior.rows = parse_rows(&text, &posterior.folder.file(Folder::ROWS))?;
         let numbers: Vec<usize> = posterior.rows.iter().map(|row| row.number).collect();
-        let numbers = RowNumbers::new(&numbers);
+        let places = posterior.data.as_ref();
+        let places = places.and_then(|data| data.places.clone());
+        let numbers = RowNumbers::with_places(&numbers, &places.unwrap_or_default());
         posterior.links = LinksSummary::read(path, &posterior.chains, numbers)?;
         return Ok(());
     }
     posterior.check_data_unchanged()?;
     let data = data::read(&posterior.config.data)?;
-    let numbers = RowNumbers::new(&data.row_numbers);
+    let numbers = RowNumbers::of(&data);
     posterior.links = LinksSummary::read(path, &posterior.chains, numbers)?;
     posterior.set_rows(&data);
     Ok(())

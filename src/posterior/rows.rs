@@ -26,7 +26,8 @@ pub struct Row {
     pub fitted: Option<[f64; 2]>,
 }
 
-/// The rows of the data. `fitted` is what the predictors of each row predict, where the program has coefficients.
+/// The rows of the data. `fitted` is what the predictors of each row, and of the places behind them, predict, where the
+/// program has coefficients.
 pub(super) fn rows(data: &Dataset, links: &LinksSummary, fitted: Option<&[f64]>) -> Vec<Row> {
     let num_candidates = num_candidates(data);
     let row = |row: usize| Row {

@@ -117,6 +117,7 @@ impl Posterior {
             num_safe: Some(2),
             num_candidate_pairs: Some(16),
             spread: None,
+            places: None,
             rate_names: None,
             priors: None,
         });

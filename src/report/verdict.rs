@@ -6,7 +6,7 @@ use super::data_notes;
 use super::format::{count, percent, significant, with_spread};
 use super::status::{NoAnswer, no_answer};
 use crate::baseline::compare::{Estimate, UNSHUFFLE};
-use crate::config::Family;
+use crate::config::{Family, Outside, Unlinked};
 use crate::data::INTERCEPT;
 use crate::posterior::diagnostics::Finding;
 use crate::posterior::{Coefficient, Posterior};
@@ -219,11 +219,17 @@ fn distrust(fit: &Posterior) -> Option<&Trust> {
 /// Under which condition the share of wrong links holds.
 fn condition(fit: &Posterior) -> String {
     let law = fit.config.model.family().facts().condition;
-    let rows = match fit.config.data.block {
-        Some(_) => "other rows of their block",
-        None => "other rows of this file",
+    let has_places = fit.config.data.unlinked == Unlinked::Places;
+    let rows = match (&fit.config.data.block, has_places) {
+        (Some(_), false) => "other rows of their block",
+        (None, false) => "other rows of this file",
+        (Some(_), true) => "other rows of their block and its unlinked ones",
+        (None, true) => "other rows and unlinked ones",
     };
     let outside = match fit.config.permutation.outside {
+        Some(Outside {
+            response: Some(_), ..
+        }) => ", or to responses from outside whose distribution is the given one",
         Some(_) => ", or to responses from outside whose distribution is that of the file's",
         None => "",
     };

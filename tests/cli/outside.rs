@@ -139,3 +139,111 @@ fn rates_follow_their_covariates() {
         "{refused}"
     );
 }
+
+/// A survey of 60 people whose every third link is wrong: these belong to register rows that nobody is linked to.
+fn two_files(project: &Project) {
+    let x = |k: usize| ((k * 37) % 101) as f64 / 10.0;
+    let mut survey = String::from("person,y\n");
+    for k in 0..60 {
+        let of = if k % 3 == 0 { 60 + k / 3 } else { k };
+        let error = 0.1 * ((k * 53) % 17) as f64 / 17.0;
+        writeln!(survey, "p{k},{}", 1.0 + 2.0 * x(of) + error).unwrap();
+    }
+    let register = (0..100).map(|k| format!("p{k},{}\n", x(k)));
+    let register: String = register.collect();
+    project.write("survey.csv", &survey);
+    project.write("register.csv", &format!("person,x\n{register}"));
+    let data = json!({"left": "survey.csv", "right": "register.csv", "links": "person", "response": "y",
+                      "predictors": ["x"], "id": "person", "unlinked": "places"});
+    let sampler = json!({"chains": 2, "warmup": 300, "draws": 200, "seed": 1});
+    project.configure(&[
+        ("data", data),
+        ("sampler", sampler),
+        ("permutation", json!({})),
+    ]);
+}
+
+#[test]
+fn unlinked_rows_are_found_as_places() {
+    let project = Project::new(&[]);
+    two_files(&project);
+    let (said, _) = project.run(&["check", "config.json"], 0);
+    assert!(
+        said.contains("places   40 unlinked rows are places where a response may belong"),
+        "{said}"
+    );
+    project.run(&["fit", "config.json", "--quiet", "--compare"], 0);
+    let folder = project.path("out");
+    let found = summary(&folder);
+    assert!((found["beta.2"].0 - 2.0).abs() < 0.02, "{found:?}");
+    assert!((found["n_moved"].0 - 20.0).abs() < 2.0, "{found:?}");
+    assert!(found["n_outside"].0 < 6.0, "{found:?}");
+    let mut reader = csv::Reader::from_path(folder.join("rows.csv")).unwrap();
+    let rows: Vec<BTreeMap<String, String>> = reader.deserialize().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 60);
+    let is_placed = |k: &usize| {
+        let (row, of) = (&rows[*k], 60 + k / 3);
+        // Places are numbered behind the 60 rows of the survey by their row of the register.
+        row["best_link"] == (60 + of + 1).to_string() && row["best_link_id"] == format!("p{of}")
+    };
+    let placed = (0..60).step_by(3).filter(is_placed).count();
+    assert!(placed >= 15, "{placed} of 20");
+    let fitted: f64 = rows[0]["fitted_best"].parse().unwrap();
+    let response: f64 = rows[0]["response"].parse().unwrap();
+    assert!((fitted - response).abs() < 0.3, "{fitted} and {response}");
+    let report = fs::read_to_string(folder.join("report.html")).unwrap();
+    for part in [
+        "40 unlinked rows of the right file were places",
+        "(unlinked, p60)",
+        "other rows and unlinked ones",
+    ] {
+        assert!(report.contains(part), "{part}");
+    }
+    // From the saved files alone.
+    project.run(&["report", "out"], 0);
+    project.run(&["summary", "out"], 0);
+    let (_, refused) = project.run(&["export", "out"], 2);
+    assert!(refused.contains("may come from outside"), "{refused}");
+    project.write("new.csv", "x\n3\n");
+    let (predicted, _) = project.run(&["predict", "out", "new.csv"], 0);
+    assert!(predicted.contains("7.0"), "{predicted}");
+    project.run(
+        &["fit", "out/config.json", "--quiet", "--set", "output=again"],
+        0,
+    );
+    let links =
+        |folder: &str| fs::read_to_string(project.path(folder).join("links_2.csv")).unwrap();
+    assert_eq!(links("out"), links("out/again"));
+}
+
+#[test]
+fn a_given_law_of_responses_from_outside_is_used() {
+    let project = Project::new(&[]);
+    two_files(&project);
+    // Were responses from outside spread so widely, none would come from there; so narrowly and far away, neither.
+    let outside = |response: &str| {
+        let set = format!("permutation.outside={{\"response\":{response}}}");
+        let fit = [
+            "fit",
+            "config.json",
+            "--quiet",
+            "--force",
+            "--set",
+            "data.unlinked=leave_out",
+            "--set",
+            &set,
+        ];
+        project.run(&fit, 0);
+        summary(&project.path("out"))["n_outside"].0
+    };
+    let near = outside(r#"{"mean": 11, "sd": 6}"#);
+    let far = outside(r#"{"mean": 1e6, "sd": 1}"#);
+    assert!(near > 10.0, "{near}");
+    assert!(far < 0.5, "{far}");
+    let set = r#"permutation.outside={"response":{"mean":1}}"#;
+    let (_, refused) = project.run(&["check", "config.json", "--set", set], 2);
+    assert!(
+        refused.contains("permutation.outside.response.sd"),
+        "{refused}"
+    );
+}

@@ -33,8 +33,7 @@ impl ChainLinks {
             let (row, column) = ends.expect("checked when the links were counted");
             forward[row] = column;
         }
-        let num_rows = forward.len();
-        Permutation::from_partial(forward, num_rows).map_err(|_| DrawsError::Malformed {
+        Permutation::from_partial(forward, rows.num_columns()).map_err(|_| DrawsError::Malformed {
             path: self.path.clone(),
             line: start + 2,
             what: format!("the links of draw {number} are not one to one"),

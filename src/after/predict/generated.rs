@@ -27,7 +27,10 @@ pub(super) fn responses(
 ) -> Result<Vec<Vec<f64>>, PredictError> {
     let fit = &prediction.fit;
     let mut config = fit.config.clone();
-    let data = read_data(&config)?;
+    let mut data = read_data(&config)?;
+    let numbers = RowNumbers::of(&data);
+    // The responses of places are not in the file.
+    data.places = None;
     let permutation = &mut config.permutation;
     // Without feedback theta saw the responses in the order of the file.
     let linked = permutation.update != Update::None && permutation.feedback == Feedback::Full;
@@ -56,13 +59,16 @@ pub(super) fn responses(
             "declares `y_new` outside of generated quantities; move it there",
         ));
     }
-    let numbers = RowNumbers::new(&prepared.data.row_numbers);
     let links = fit.chains.iter().filter(|_| linked);
     let links: Vec<ChainLinks> = links
         .map(|chain| ChainLinks::read(&fit.folder, chain.chain))
         .collect::<Result<_, _>>()
         .map_err(crate::fit::FitError::from)?;
     let mut outputs = Outputs::new(model, DrawSeeds::new(seed, STREAM))?;
+    // Places have the first row's response, as in a fit.
+    let mut responses = response.clone();
+    responses.resize(numbers.num_columns(), response[0]);
+    let mut of_columns = responses.clone();
     let mut aligned = response.clone();
     let mut found = Vec::with_capacity(prediction.draws.len());
     for &index in &prediction.draws {
@@ -70,7 +76,8 @@ pub(super) fn responses(
         if let Some(links) = links.get(chain) {
             let pi = links.draw(draw, &numbers);
             let pi = pi.map_err(crate::fit::FitError::from)?;
-            pi.align(response, &mut aligned);
+            pi.align(&responses, &mut of_columns);
+            aligned.copy_from_slice(&of_columns[..response.len()]);
         }
         let saved = &fit.chains[chain];
         let value = |name: &str| saved.column(name).map(|column| column[draw]);

@@ -4,6 +4,7 @@ mod candidates;
 mod categories;
 mod linkage;
 mod missing;
+mod places;
 mod several;
 mod two_files;
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::links_csv::{LinksWriter, MovedRow, read_links};
 use crate::posterior::Folder;
+use crate::posterior::links::RowNumbers;
 
 /// What the first line of surplus_draws_<chain>.csv says before the number of draws that are not in it.
 const BEFORE: &str = "# draws before these = ";
@@ -78,7 +79,7 @@ impl Cut {
         let is_kept = |link: &&MovedRow| link.draw <= self.num_draws;
         let (kept, surplus): (Vec<_>, Vec<_>) = all.iter().partition(is_kept);
         for (path, rows) in [(&self.path, kept), (&self.surplus, surplus)] {
-            let mut writer = LinksWriter::create(&partial(path), &[])?;
+            let mut writer = LinksWriter::create(&partial(path), RowNumbers::new(&[]))?;
             rows.iter().try_for_each(|row| writer.written_row(row))?;
             writer.sync()?;
         }

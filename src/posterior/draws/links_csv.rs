@@ -18,14 +18,11 @@ pub struct LinksWriter {
 }
 
 impl LinksWriter {
-    /// `row_numbers` are those of the user's file, by the row's place in the data.
-    pub fn create(path: &Path, row_numbers: &[usize]) -> io::Result<LinksWriter> {
+    /// `rows` are the numbers of the user's file, by the row's place in the data.
+    pub fn create(path: &Path, rows: RowNumbers) -> io::Result<LinksWriter> {
         let mut out = BufWriter::new(File::create(path)?);
         writeln!(out, "{HEADER}")?;
-        Ok(LinksWriter {
-            out,
-            rows: RowNumbers::new(row_numbers),
-        })
+        Ok(LinksWriter { out, rows })
     }
 
     /// `draw` counts from 1.

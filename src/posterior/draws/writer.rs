@@ -56,7 +56,7 @@ impl ChainWriter {
         folder: &Folder,
         header: &ChainHeader,
         columns: &[String],
-        row_numbers: Option<&[usize]>,
+        row_numbers: Option<RowNumbers>,
         checkpoints: Checkpoints,
         num_earlier: usize,
     ) -> io::Result<ChainWriter> {
@@ -66,6 +66,7 @@ impl ChainWriter {
             _ => partial(&path),
         };
         let links = row_numbers
+            .clone()
             .map(|numbers| LinksWriter::create(&place(folder.links(chain)), numbers))
             .transpose()?;
         Ok(ChainWriter {
@@ -73,11 +74,15 @@ impl ChainWriter {
             links,
             folder: folder.clone(),
             chain,
-            sample: ChainSample::new(header, columns, row_numbers.map(<[usize]>::len)),
+            sample: ChainSample::new(
+                header,
+                columns,
+                row_numbers.as_ref().map(RowNumbers::num_rows),
+            ),
             checkpoints,
             num_draws: 0,
             num_earlier,
-            row_numbers: row_numbers.map(RowNumbers::new),
+            row_numbers,
             flushed: Instant::now(),
         })
     }

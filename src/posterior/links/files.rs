@@ -88,7 +88,12 @@ impl LinksSummary {
             }
             record.push(format_float(row.response));
             record.extend(row.fitted.into_iter().flatten().map(format_float));
-            record.extend(rows[self.best(place)].id.clone());
+            if has_ids {
+                let best = self.best(place);
+                let of_place = || self.rows.place_id(best).map(String::from);
+                let id = rows.get(best).map_or_else(of_place, |row| row.id.clone());
+                record.push(id.unwrap_or_default());
+            }
             writer.write_record(&record)?;
         }
         writer.into_inner().map_err(|error| error.into_error())
@@ -195,7 +200,7 @@ mod tests {
         // The first row of the data belongs to the third, and back: rows 2 and 6 of the file.
         let pi = Permutation::from_vec(vec![2, 1, 0, 3]).unwrap();
         let path = folder.path().join("links_1.csv");
-        let mut writer = LinksWriter::create(&path, &data.row_numbers).unwrap();
+        let mut writer = LinksWriter::create(&path, RowNumbers::of(&data)).unwrap();
         writer.draw(1, &pi).unwrap();
         writer.flush().unwrap();
         let saved = fs::read_to_string(&path).unwrap();

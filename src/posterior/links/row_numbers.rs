@@ -2,33 +2,90 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
+use crate::data::Dataset;
 use crate::sampler::links::OUTSIDE;
 
 /// What a response that belongs to nobody in the file is linked to, in files; rows count from 1.
 const OUTSIDE_NUMBER: usize = 0;
 
+/// The names of unlinked rows that are places, in their order, as results have them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlaceNames {
+    /// The row of the right file, counted on from the last row of the left one.
+    pub numbers: Vec<usize>,
+    /// Her names of the rows, where the right file has the column of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ids: Option<Vec<String>>,
+}
+
+impl PlaceNames {
+    /// The names of the places of a data set; none where it has no places.
+    pub fn of(data: &Dataset) -> PlaceNames {
+        let places = data.places.as_ref();
+        places.map_or_else(PlaceNames::default, |places| PlaceNames {
+            numbers: places.numbers.clone(),
+            ids: places.ids.clone(),
+        })
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct RowNumbers {
+    /// Of the rows, then of the places.
     numbers: Vec<usize>,
+    num_rows: usize,
+    place_ids: Option<Vec<String>>,
     places: HashMap<usize, usize>,
 }
 
 impl RowNumbers {
+    /// The numbers of rows, without places behind them.
     pub fn new(numbers: &[usize]) -> RowNumbers {
-        let places = numbers.iter().enumerate();
+        RowNumbers::with_places(numbers, &PlaceNames::default())
+    }
+
+    /// The numbers of rows, and of the places behind them.
+    pub fn with_places(rows: &[usize], places: &PlaceNames) -> RowNumbers {
+        let numbers = [rows, &places.numbers].concat();
         RowNumbers {
-            numbers: numbers.to_vec(),
-            places: places.map(|(place, number)| (*number, place)).collect(),
+            num_rows: rows.len(),
+            place_ids: places.ids.clone(),
+            places: numbers
+                .iter()
+                .enumerate()
+                .map(|(place, number)| (*number, place))
+                .collect(),
+            numbers,
         }
     }
 
+    /// The numbers of the rows and places of a data set.
+    pub fn of(data: &Dataset) -> RowNumbers {
+        RowNumbers::with_places(&data.row_numbers, &PlaceNames::of(data))
+    }
+
+    /// The number of rows that have a response.
     pub fn num_rows(&self) -> usize {
+        self.num_rows
+    }
+
+    /// The number of rows and places.
+    pub fn num_columns(&self) -> usize {
         self.numbers.len()
     }
 
-    /// The number of a row in the user's file, from 1.
+    /// The number of a row in the user's file, from 1, or of a place.
     pub fn number(&self, place: usize) -> usize {
         self.numbers[place]
+    }
+
+    /// The user's name of a place, by its index behind the rows.
+    pub fn place_id(&self, column: usize) -> Option<&str> {
+        let ids = self.place_ids.as_ref()?;
+        let id = ids.get(column.checked_sub(self.num_rows)?)?;
+        Some(id)
     }
 
     /// What a row is linked to, by its number in files; a response that belongs to nobody has the number 0.
@@ -43,12 +100,13 @@ impl RowNumbers {
     pub fn column(&self, number: usize) -> Option<usize> {
         match number {
             OUTSIDE_NUMBER => Some(OUTSIDE),
-            number => self.place(number),
+            number => self.places.get(&number).copied(),
         }
     }
 
     /// The index of a row in the data set, from 0; None for a row that is not in it.
     pub fn place(&self, number: usize) -> Option<usize> {
-        self.places.get(&number).copied()
+        let place = self.places.get(&number).copied();
+        place.filter(|place| *place < self.num_rows)
     }
 }

@@ -28,11 +28,21 @@ pub fn sentences(fit: &Posterior) -> Vec<String> {
             true => format!("Of {rows} {movable} could be linked wrongly at all."),
         });
     }
-    if may_be_outside {
-        sentences.push(
-            "A response could also belong to no row of the file; it then has the distribution of all responses."
-                .into(),
-        );
+    let places = fit.data.as_ref().and_then(|data| data.places.as_ref());
+    if let Some(places) = places {
+        sentences.push(match places.numbers.len() {
+            1 => "1 unlinked row of the right file was a place where a response could belong; its number counts on from the last row of the left file.".into(),
+            many => format!("{many} unlinked rows of the right file were places where a response could belong; their numbers count on from the last row of the left file."),
+        });
+    }
+    if let Some(outside) = fit.config.permutation.outside {
+        let law = match outside.response {
+            None => "the distribution of all responses",
+            Some(_) => "the distribution that the config gives",
+        };
+        sentences.push(format!(
+            "A response could also belong to no row of the file; it then has {law}."
+        ));
     }
     sentences
 }
@@ -142,6 +152,7 @@ mod tests {
             a: 1.0,
             b: 1.0,
             no_error: 0.5,
+            response: None,
         });
         let told = sentences(&fit).join(" ");
         assert!(told.contains("1 row is alone in its block, so its response could only come"));

@@ -16,7 +16,9 @@ pub fn picture(links: &[RowLinks], number: &dyn Fn(usize) -> usize) -> Option<Pi
     let mut cells = Vec::with_capacity(links.len() * links.len());
     for (y, row) in links.iter().enumerate() {
         let mut values = vec![0.0; links.len()];
-        row.partners.iter().for_each(|&(x, p)| values[x] = p);
+        // Unlinked rows that are places have no column here.
+        let inside = row.partners.iter().filter(|(x, _)| *x < links.len());
+        inside.for_each(|&(x, p)| values[x] = p);
         cells.extend(values.into_iter().enumerate().map(|(x, value)| HeatCell {
             x: x as f64,
             y: y as f64,

@@ -48,7 +48,7 @@ impl LinksSection {
         let links = fit.links.as_ref()?;
         let rows: Vec<RowLinks> = (0..links.num_rows()).map(|row| links.row(row)).collect();
         let label = |row: usize| fit.row_label(row);
-        let number = |row: usize| fit.rows[row].number;
+        let number = |row: usize| links.numbers().number(row);
         Some(LinksSection {
             known: known::sentences(fit),
             table: LinksTable::new(

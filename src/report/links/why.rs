@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::table::{Probability, probability};
 use super::{MOVED, ranked};
-use crate::config::{Family, ResponseKind};
+use crate::config::{Family, ResponseKind, Unlinked};
 use crate::numerics::sd;
 use crate::posterior::links::RowLinks;
 use crate::posterior::{Posterior, Row};
@@ -81,8 +81,9 @@ fn explanation(fit: &Posterior, links: &[RowLinks], row: usize, density: Option<
     let place = |(column, p): (usize, f64)| Place {
         label: fit.row_label(column),
         is_itself: column == row,
-        fitted: fit.rows[column]
-            .fitted
+        // What the predictors of an unlinked row predict is not saved.
+        fitted: (fit.rows.get(column))
+            .and_then(|row| row.fitted)
             .map_or(String::new(), |[fitted, _]| with_spread(fitted, spread)),
         fit: density
             .and_then(|d| Some(signed(d.log(data.response, column)? - at_own?)))
@@ -114,6 +115,8 @@ struct Density<'a> {
     linear: Vec<f64>,
     /// The power of the likelihood in the permutation step.
     power: f64,
+    /// Whether unlinked rows are places too, of which less is saved.
+    has_places: bool,
 }
 
 impl<'a> Density<'a> {
@@ -147,19 +150,20 @@ impl<'a> Density<'a> {
             scale,
             linear: fit.rows.iter().map(linear).collect::<Option<_>>()?,
             power: fit.config.temperature.at(fit.rows.len()).1,
+            has_places: fit.config.data.unlinked == Unlinked::Places,
         })
     }
 
     /// The log density of a response at the predictors of `row`, as the permutation step weighs it.
     fn log(&self, response: f64, row: usize) -> Option<f64> {
-        let law = self.family.at(self.linear[row], self.scale);
+        let law = self.family.at(*self.linear.get(row)?, self.scale);
         Some(self.power * law.log_density(response)).filter(|log| log.is_finite())
     }
 
     /// The log densities of a row's response at all other places where it may belong; None where these are not saved.
     fn elsewhere(&self, row: usize) -> Option<Vec<f64>> {
         let own = &self.rows[row];
-        if own.num_candidates.is_some() {
+        if own.num_candidates.is_some() || self.has_places {
             return None;
         }
         let is_fixed = |row: &Row| {

@@ -101,7 +101,7 @@ fn free(num_rows: usize, num_present: usize) -> Case {
 }
 
 /// Nothing known; blocks, one of a single row; safe rows; both; match probabilities in blocks; candidates; places without
-/// a response, alone, in blocks and among candidates.
+/// a response, alone, in blocks, among candidates, and in a block of their own.
 pub(crate) fn cases() -> Vec<Case> {
     let blocks = Some(vec![0, 1, 0, 0, 1]);
     let safe = Some(vec![false, true, false, false, false]);
@@ -151,6 +151,11 @@ pub(crate) fn cases() -> Vec<Case> {
         Case {
             candidates,
             ..free(5, 3)
+        },
+        // The second block is that of a place alone, which no row reaches.
+        Case {
+            blocks: Some(vec![0, 2, 0, 2, 1, 2]),
+            ..free(6, 4)
         },
     ]
 }

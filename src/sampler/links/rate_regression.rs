@@ -10,7 +10,7 @@ use super::outside::OutsidePrior;
 use super::permutation::Permutation;
 use super::prior::Prior;
 use super::space::LinkSpace;
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use rand::Rng;
 
 /// The intercept's prior mean: a tenth of the links, near enough.
@@ -70,6 +70,15 @@ impl RateRegression {
             }
         }
         Self { z, scale }
+    }
+
+    /// The same with `num_places` rows behind the others, which have no link.
+    pub fn with_places(mut self, num_places: usize) -> Self {
+        let none = Array2::zeros((num_places, self.z.ncols()));
+        self.z
+            .append(Axis(0), none.view())
+            .expect("the same columns");
+        self
     }
 
     /// The number of coefficients.
@@ -314,5 +323,15 @@ mod tests {
             (units[2] - 1.0).abs() < 1e-12 && units[..2] == [-1.0, 2.0],
             "{units:?}"
         );
+    }
+
+    #[test]
+    fn places_change_no_row_and_have_no_odds_of_their_own() {
+        let covariates = Array2::from_shape_fn((4, 2), |(row, k)| (row * k) as f64 + 1.0);
+        let plain = RateRegression::new(&covariates);
+        let gamma = [0.3, -0.7];
+        let with = plain.clone().with_places(2).log_odds(&gamma);
+        assert_eq!(with[..4], plain.log_odds(&gamma));
+        assert_eq!(with[4..], [0.0, 0.0]);
     }
 }
