@@ -13,6 +13,7 @@ use crate::baseline::compare::{self, Estimate};
 use crate::config;
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::{Finding, SummaryRow, text_table};
+use crate::report::Status;
 
 /// A path as a person would type it from here.
 pub(super) fn tidy(path: &Path) -> String {
@@ -96,6 +97,18 @@ pub(super) fn fit_folder(named: &Path) -> Result<PathBuf, Failure> {
             tidy(&folder)
         ))),
     }
+}
+
+/// The status of a fit in words, coloured where stdout is a terminal with colours and `NO_COLOR` is not set.
+pub(super) fn status_line(fit: &Posterior) -> String {
+    let status = Status::of(fit);
+    let words = console::style(format!("{} {}", status.shape(), status.words())).bold();
+    match status {
+        Status::Trust => words.green(),
+        Status::Care => words.yellow(),
+        Status::Refuse => words.red(),
+    }
+    .to_string()
 }
 
 /// Says when a fit is not finished, on the first line; under `--strict` that is a failure.
