@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test program setup environments wheel python paper real browser docs slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick
+.PHONY: demo test program setup environments wheel python paper real browser pictures docs slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -88,8 +88,22 @@ browser: program $(BROWSER)/ok
 	  $(PROGRAM) fit configs/$$name.json --force --quiet --compare --set output=$(CURDIR)/target/reports/$$name; \
 	done
 	$(PROGRAM) report target/reports/quickstart --aggregate
+	$(PROGRAM) report $(CURDIR)/target/reports/quickstart $(CURDIR)/target/reports/student_t --output target/reports/reports.html
 	$(BROWSER)/bin/python tests/browser/check_reports.py target/reports/screenshots $(REPORTS:%=target/reports/%/report.html) \
-	  target/reports/quickstart/report_aggregate.html
+	  target/reports/quickstart/report_aggregate.html target/reports/reports.html
+
+# The pictures of README.md and docs/output.md, after `make browser`: screenshots, and the end of `unshuffle summary` as a terminal shows it.
+SHOTS := target/reports/screenshots/quickstart
+
+pictures:
+	cp $(SHOTS)_middle_light.png docs/report.png
+	cp $(SHOTS)_middle_dark.png docs/report_900_dark.png
+	cp $(SHOTS)_phone_light.png docs/report_phone_light.png
+	cp $(SHOTS)_phone_dark.png docs/report_phone.png
+	cp $(SHOTS)_desk_light.png docs/report_light.png
+	cp $(SHOTS)_desk_dark.png docs/report_dark.png
+	cp $(SHOTS)_trust.png docs/report_trust.png
+	python3 scripts/terminal_svg.py 'unshuffle summary out/quickstart' $(PROGRAM) summary target/reports/quickstart > docs/terminal.svg
 
 # The documents as a site in target/site, to be read from the disk or served; a dead link or anchor ends it.
 DOCS := target/docs_python

@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::json;
 use super::progress::ChainProgress;
 use super::terminal::{
-    absolute, print_comparison, print_findings, print_summary, status_line, stop_on_interrupt,
+    absolute, print_comparison, print_findings, print_status, print_summary, stop_on_interrupt,
     tidy, warn_of_problems, width,
 };
 use super::{ToolchainArgs, default_threads};
@@ -255,6 +255,6 @@ fn print(posterior: &Posterior, truth: Option<&Truth>) {
         print_comparison(&all);
         say!("");
     }
-    say!("{}", status_line(posterior));
+    print_status(posterior);
     say!("{}", report::verdict_text(posterior, width()));
 }
