@@ -14,8 +14,12 @@ ARVIZ := target/arviz_python
 FEATURES ?=
 CARGO_TEST := cargo test $(FEATURES:%=--features %)
 
+# The optimised program knows its commit, where there is one (`unshuffle --version`).
+COMMIT := UNSHUFFLE_COMMIT=$(shell git rev-parse --short HEAD 2> /dev/null)
+RELEASE := $(COMMIT) cargo build --release -p unshuffle
+
 demo: setup
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	target/release/unshuffle fit configs/quickstart.json --force --truth configs/data/engel_truth.json
 
 # cargo's own tests, the Python readers and splink included: they find their environments in target/.
@@ -51,7 +55,7 @@ STUDIES := linear quantile timing contraction when_it_pays
 RESULTS := results.csv timing.csv coefficients.csv pi_corner.csv study.json
 
 paper: setup
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	set -e; for study in $(STUDIES); do \
 	  target/release/unshuffle study configs/paper/$$study.json; \
 	  mkdir -p docs/paper/$$study; \
@@ -65,7 +69,7 @@ REAL := target/real_python
 REAL_RESULTS := results.csv checks.csv study.json
 
 real: setup target/real/files.csv
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	target/release/unshuffle study configs/real.json
 	mkdir -p docs/real
 	cp $(REAL_RESULTS:%=out/real/%) target/real/files.csv docs/real/
@@ -138,13 +142,13 @@ WHEEL_DATA := target/wheel_data
 BUNDLE := $(WHEEL_DATA)/data/share/unshuffle/bundle
 
 wheel: setup $(MATURIN)/ok
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	rm -rf $(WHEELS) $(WHEEL_DATA)
 	mkdir -p $(WHEEL_DATA)
 	$(PACKED) cache pack $(WHEEL_DATA)/models.tar.gz --shipped
 	UNSHUFFLE_CACHE=$(CURDIR)/$(BUNDLE) $(PACKED) cache unpack $(WHEEL_DATA)/models.tar.gz
 	rm -r $(WHEEL_DATA)/models.tar.gz $(BUNDLE)/locks
-	cd python && ../$(MATURIN)/bin/maturin build --release --locked --out ../$(WHEELS)
+	cd python && $(COMMIT) ../$(MATURIN)/bin/maturin build --release --locked --out ../$(WHEELS)
 
 $(MATURIN)/ok: python/requirements_wheel.txt
 	python3 -m venv $(MATURIN)
@@ -184,7 +188,7 @@ r: program
 
 # Breaks fits and studies on purpose and writes docs/reliability.md; an hour of it is the soak.
 reliability: setup
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	python3 scripts/reliability.py
 
 reliability-quick: program
@@ -194,7 +198,7 @@ reliability-quick: program
 PYSTAN := target/pystan
 
 bench: setup $(PYSTAN)/ok
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	python3 benches/performance.py --peer $(PYSTAN)/bin/python
 
 $(PYSTAN)/ok: benches/peers/requirements.txt
@@ -204,7 +208,7 @@ $(PYSTAN)/ok: benches/peers/requirements.txt
 
 # Some minutes: tells what costs 20 % more than the committed figures say.
 bench-quick: setup
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	python3 benches/performance.py --quick
 
 # The permutation kernels alone.
