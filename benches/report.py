@@ -1,4 +1,4 @@
-"""Prints, by the number of rows, the time of a fit, and the size and the times of its report, as tables of docs/running_time.md.
+"""Prints, by the number of rows, the time of a fit, and the size and the times of its report.
 
 usage: report.py [--binary PROGRAM] [--browser]
 
