@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test program setup environments wheel python paper real browser docs slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick
+.PHONY: demo test program setup environments wheel python paper real browser pictures docs slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -14,8 +14,12 @@ ARVIZ := target/arviz_python
 FEATURES ?=
 CARGO_TEST := cargo test $(FEATURES:%=--features %)
 
+# The optimised program knows its commit, where there is one (`unshuffle --version`).
+COMMIT := UNSHUFFLE_COMMIT=$(shell git rev-parse --short HEAD 2> /dev/null)
+RELEASE := $(COMMIT) cargo build --release -p unshuffle
+
 demo: setup
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	target/release/unshuffle fit configs/quickstart.json --force --truth configs/data/engel_truth.json
 
 # cargo's own tests, the Python readers and splink included: they find their environments in target/.
@@ -51,7 +55,7 @@ STUDIES := linear quantile timing contraction when_it_pays
 RESULTS := results.csv timing.csv coefficients.csv pi_corner.csv study.json
 
 paper: setup
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	set -e; for study in $(STUDIES); do \
 	  target/release/unshuffle study configs/paper/$$study.json; \
 	  mkdir -p docs/paper/$$study; \
@@ -65,7 +69,7 @@ REAL := target/real_python
 REAL_RESULTS := results.csv checks.csv study.json
 
 real: setup target/real/files.csv
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	target/release/unshuffle study configs/real.json
 	mkdir -p docs/real
 	cp $(REAL_RESULTS:%=out/real/%) target/real/files.csv docs/real/
@@ -88,8 +92,22 @@ browser: program $(BROWSER)/ok
 	  $(PROGRAM) fit configs/$$name.json --force --quiet --compare --set output=$(CURDIR)/target/reports/$$name; \
 	done
 	$(PROGRAM) report target/reports/quickstart --aggregate
+	$(PROGRAM) report $(CURDIR)/target/reports/quickstart $(CURDIR)/target/reports/student_t --output target/reports/reports.html
 	$(BROWSER)/bin/python tests/browser/check_reports.py target/reports/screenshots $(REPORTS:%=target/reports/%/report.html) \
-	  target/reports/quickstart/report_aggregate.html
+	  target/reports/quickstart/report_aggregate.html target/reports/reports.html
+
+# The pictures of README.md and docs/output.md, after `make browser`: screenshots, and the end of `unshuffle summary` as a terminal shows it.
+SHOTS := target/reports/screenshots/quickstart
+
+pictures:
+	cp $(SHOTS)_middle_light.png docs/report.png
+	cp $(SHOTS)_middle_dark.png docs/report_900_dark.png
+	cp $(SHOTS)_phone_light.png docs/report_phone_light.png
+	cp $(SHOTS)_phone_dark.png docs/report_phone.png
+	cp $(SHOTS)_desk_light.png docs/report_light.png
+	cp $(SHOTS)_desk_dark.png docs/report_dark.png
+	cp $(SHOTS)_trust.png docs/report_trust.png
+	python3 scripts/terminal_svg.py 'unshuffle summary out/quickstart' $(PROGRAM) summary target/reports/quickstart > docs/terminal.svg
 
 # The documents as a site in target/site, to be read from the disk or served; a dead link or anchor ends it.
 DOCS := target/docs_python
@@ -124,13 +142,13 @@ WHEEL_DATA := target/wheel_data
 BUNDLE := $(WHEEL_DATA)/data/share/unshuffle/bundle
 
 wheel: setup $(MATURIN)/ok
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	rm -rf $(WHEELS) $(WHEEL_DATA)
 	mkdir -p $(WHEEL_DATA)
 	$(PACKED) cache pack $(WHEEL_DATA)/models.tar.gz --shipped
 	UNSHUFFLE_CACHE=$(CURDIR)/$(BUNDLE) $(PACKED) cache unpack $(WHEEL_DATA)/models.tar.gz
 	rm -r $(WHEEL_DATA)/models.tar.gz $(BUNDLE)/locks
-	cd python && ../$(MATURIN)/bin/maturin build --release --locked --out ../$(WHEELS)
+	cd python && $(COMMIT) ../$(MATURIN)/bin/maturin build --release --locked --out ../$(WHEELS)
 
 $(MATURIN)/ok: python/requirements_wheel.txt
 	python3 -m venv $(MATURIN)
@@ -170,7 +188,7 @@ r: program
 
 # Breaks fits and studies on purpose and writes docs/reliability.md; an hour of it is the soak.
 reliability: setup
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	python3 scripts/reliability.py
 
 reliability-quick: program
@@ -180,7 +198,7 @@ reliability-quick: program
 PYSTAN := target/pystan
 
 bench: setup $(PYSTAN)/ok
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	python3 benches/performance.py --peer $(PYSTAN)/bin/python
 
 $(PYSTAN)/ok: benches/peers/requirements.txt
@@ -190,7 +208,7 @@ $(PYSTAN)/ok: benches/peers/requirements.txt
 
 # Some minutes: tells what costs 20 % more than the committed figures say.
 bench-quick: setup
-	cargo build --release -p unshuffle
+	$(RELEASE)
 	python3 benches/performance.py --quick
 
 # The permutation kernels alone.

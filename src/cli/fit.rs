@@ -13,8 +13,8 @@ use super::failure::Failure;
 use super::json;
 use super::progress::ChainProgress;
 use super::terminal::{
-    absolute, print_comparison, print_findings, print_summary, stop_on_interrupt, tidy,
-    warn_of_problems, width,
+    absolute, print_comparison, print_findings, print_status, print_summary, stop_on_interrupt,
+    tidy, warn_of_problems, width,
 };
 use super::{ToolchainArgs, default_threads};
 use crate::baseline::compare::read_truth;
@@ -255,5 +255,6 @@ fn print(posterior: &Posterior, truth: Option<&Truth>) {
         print_comparison(&all);
         say!("");
     }
+    print_status(posterior);
     say!("{}", report::verdict_text(posterior, width()));
 }

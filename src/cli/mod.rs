@@ -30,6 +30,7 @@ mod slurm;
 mod study;
 mod summary;
 mod terminal;
+mod version;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -41,7 +42,7 @@ use clap::{Args, Parser, Subcommand};
 
 /// Bayesian regression when some rows of a linked data set are linked wrongly.
 #[derive(Debug, Parser)]
-#[command(name = "unshuffle", version, arg_required_else_help = true)]
+#[command(name = "unshuffle", version, long_version = version::long_version(), arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 done, 1 diagnostics failed under --strict, 2 bad config, data or model, or a file that cannot be \
                         written, \
@@ -73,7 +74,7 @@ enum Command {
     Summary(summary::SummaryArgs),
     /// Say whether a finished fit can be trusted, from its saved files
     Diagnose(diagnose::DiagnoseArgs),
-    /// Write report.html again, from a finished fit's saved files
+    /// Write report.html again, from a finished fit's saved files, or one page of several fits
     Report(report::ReportArgs),
     /// Write relinked data from a finished fit: the best links, and sets for multiple imputation
     Export(export::ExportArgs),

@@ -7,7 +7,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::json;
 use super::terminal::{
-    check_finished, fit_folder, print_comparison, print_rows, print_summary, width,
+    check_finished, fit_folder, print_comparison, print_rows, print_status, print_summary, width,
 };
 use crate::posterior::draws::read_output;
 use crate::posterior::{Posterior, PosteriorError, summary};
@@ -28,6 +28,7 @@ pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
     match Posterior::read(&folder) {
         Ok(posterior) => {
             check_finished(&posterior, args.strict)?;
+            print_status(&posterior);
             say!("{}", report::overview(&posterior, width()));
             json::result("verdict", report::Verdict::new(&posterior));
             json::result("picture", report::forest_svg(&posterior));

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use console::Term;
 
 use super::failure::Failure;
-use super::output::to_stdout;
+use super::json;
+use super::output::{to_stdout, write_to_stdout};
 use super::progress::above_bars;
 use crate::baseline::compare::{self, Estimate};
 use crate::config;
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::{Finding, SummaryRow, text_table};
+use crate::report::Status;
 
 /// A path as a person would type it from here.
 pub(super) fn tidy(path: &Path) -> String {
@@ -96,6 +98,23 @@ pub(super) fn fit_folder(named: &Path) -> Result<PathBuf, Failure> {
             tidy(&folder)
         ))),
     }
+}
+
+/// Prints the status of a fit, coloured where stdout is a terminal with colours and `NO_COLOR` is not set.
+pub(super) fn print_status(fit: &Posterior) {
+    let status = Status::of(fit);
+    let words = format!("{} {}", status.shape(), status.words());
+    if json::is_on() {
+        return to_stdout(&format!("{words}\n"));
+    }
+    let words = console::style(words).bold();
+    let coloured = match status {
+        Status::Trust => words.green(),
+        Status::Care => words.yellow(),
+        Status::Refuse => words.red(),
+    };
+    // Not by `say!`, which shows control characters as marks: these are ours.
+    write_to_stdout(&format!("{coloured}\n"));
 }
 
 /// Says when a fit is not finished, on the first line; under `--strict` that is a failure.

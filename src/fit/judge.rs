@@ -103,6 +103,7 @@ impl Prepared {
                 checks: Vec::new(),
                 sentence: String::new(),
                 rates: None,
+                wrong_along: Vec::new(),
             },
             coefficients,
         }

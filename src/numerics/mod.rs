@@ -1,6 +1,7 @@
 //! Numerics that know nothing of regression: linear algebra, special functions, order statistics, random number streams.
 
 pub(crate) mod assignment;
+pub(crate) mod bins;
 pub(crate) mod cholesky;
 pub(crate) mod density;
 pub(crate) mod dot;
@@ -15,6 +16,7 @@ pub(crate) mod stats;
 pub(crate) mod upper;
 
 pub(crate) use assignment::best_assignment;
+pub(crate) use bins::{Bin, Weighted, bin_means};
 pub(crate) use cholesky::invert;
 pub use density::{density, density_without_own, grid};
 pub(crate) use dot::dot;

@@ -42,7 +42,7 @@ pub use predictive::Predictive;
 pub use record::{Diagnostics, Versions};
 pub use rows::Row;
 pub use status::{FitState, Status};
-pub use trust::{Aspect, Check, Rates, Trust};
+pub use trust::{Aspect, Check, Rates, Trust, WrongAlong};
 
 /// A finished, or interrupted, fit: in memory as the fit leaves it, or read from its output folder.
 pub struct Posterior {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Method;
 use super::diagnostics::Finding;
+use crate::numerics::Bin;
 
 /// trust.json: the checks, and what the recommended coefficients are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,18 @@ pub struct Trust {
     /// The rates of wrong links that the recommended coefficients rest on; None where every link was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Rates>,
+    /// P(moved) along the predictors, for the report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wrong_along: Vec<WrongAlong>,
+}
+
+/// The mean of P(moved) in bins of a predictor.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WrongAlong {
+    /// The column of X.
+    pub name: String,
+    /// Those of at least ten rows.
+    pub bins: Vec<Bin>,
 }
 
 /// Rates of wrong links, among the rows that can move, by several accounts of the file.
@@ -127,6 +140,7 @@ mod tests {
             checks: Vec::new(),
             sentence: "Errors are no normal ones.".into(),
             rates: None,
+            wrong_along: Vec::new(),
         };
         assert_eq!(trust.finding(), None);
         trust.trusted = false;

@@ -204,6 +204,7 @@ mod tests {
             checks: Vec::new(),
             sentence: "Tails.".into(),
             rates: None,
+            wrong_along: Vec::new(),
         });
         fit
     }

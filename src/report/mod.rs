@@ -6,12 +6,14 @@ mod card;
 mod coefficients;
 mod data_notes;
 pub(crate) mod format;
+mod laws;
 mod links;
 mod page;
 mod posterior;
 mod provenance;
 mod status;
 mod terminal;
+mod together;
 mod trust;
 mod verdict;
 
@@ -23,7 +25,7 @@ mod verdict_example;
 mod verdict_tests;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -31,6 +33,7 @@ use crate::posterior::{Folder, Posterior};
 use crate::text::FileError;
 
 pub use coefficients::forest_svg;
+pub use status::Status;
 pub use terminal::{overview, verdict_text};
 pub use verdict::Verdict;
 
@@ -64,6 +67,12 @@ pub fn write_aggregate(fit: &Posterior) -> Result<PathBuf, ReportError> {
         return Err(ReportError::TooFewRows { num_rows });
     }
     written(fit, Folder::AGGREGATE_REPORT, page::aggregate_html(fit))
+}
+
+/// Writes one page with the verdicts and coefficients of several fits.
+pub fn write_together(fits: &[Posterior], path: &Path) -> Result<(), ReportError> {
+    fs::write(path, page::together_html(fits)).map_err(FileError::write(path))?;
+    Ok(())
 }
 
 fn written(fit: &Posterior, name: &str, page: String) -> Result<PathBuf, ReportError> {

@@ -12,6 +12,7 @@ use super::format::count;
 use super::links::LinksSection;
 use super::posterior::PosteriorSection;
 use super::provenance::{Provenance, model_name};
+use super::together::Together;
 use super::trust::TrustSection;
 use super::verdict::Verdict;
 use crate::data::INTERCEPT;
@@ -36,10 +37,11 @@ impl Picture {
 }
 
 /// Templates by name; the page includes one for each section.
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("page.html", include_str!("templates/page.html")),
     ("macros.html", include_str!("templates/macros.html")),
     ("aggregate.html", include_str!("templates/aggregate.html")),
+    ("together.html", include_str!("templates/together.html")),
     ("card.html", include_str!("templates/card.html")),
     ("why.html", include_str!("templates/why.html")),
     ("verdict.html", include_str!("templates/verdict.html")),
@@ -85,6 +87,17 @@ pub fn aggregate_html(fit: &Posterior) -> String {
         aggregate: Aggregate::new(fit),
     };
     rendered("aggregate.html", &page)
+}
+
+/// The page of several fits.
+pub fn together_html(fits: &[Posterior]) -> String {
+    let page = TogetherPage {
+        version: env!("CARGO_PKG_VERSION"),
+        style: style(),
+        script: SCRIPT,
+        together: Together::new(fits),
+    };
+    rendered("together.html", &page)
 }
 
 fn style() -> String {
@@ -137,6 +150,15 @@ struct AggregatePage<'a> {
     style: String,
     script: &'a str,
     aggregate: Aggregate,
+}
+
+/// What the template of several fits sees.
+#[derive(Serialize)]
+struct TogetherPage<'a> {
+    version: &'a str,
+    style: String,
+    script: &'a str,
+    together: Together,
 }
 
 fn subtitle(fit: &Posterior) -> String {

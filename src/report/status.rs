@@ -133,6 +133,7 @@ mod tests {
             }],
             sentence: String::new(),
             rates: None,
+            wrong_along: Vec::new(),
         }
     }
 }

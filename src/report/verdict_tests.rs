@@ -88,6 +88,7 @@ fn judged(checks: Vec<Check>, source: Method) -> Posterior {
         weight: f64::from(u8::from(first.is_none())),
         sentence: first.map_or(String::new(), |check| check.sentence.clone()),
         rates: None,
+        wrong_along: Vec::new(),
         checks,
     });
     let coefficient = |name: &str, method, estimate: f64| Coefficient {

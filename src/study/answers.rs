@@ -177,6 +177,7 @@ mod tests {
             ],
             sentence: "more than is kept".into(),
             rates: None,
+            wrong_along: Vec::new(),
         };
         let kept = serde_json::to_value(TrustRecord::of(&trust)).unwrap();
         let expected = json!({"source": "as_linked", "weight": 0.25, "checks": [

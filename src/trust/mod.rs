@@ -1,5 +1,6 @@
 //! Can this fit be trusted? Checks of the model behind the links, and the answer to recommend.
 
+mod along;
 mod answer;
 mod check;
 mod checks;
@@ -174,6 +175,7 @@ impl FitToJudge<'_> {
                     evidence,
                     believed: ingredients.believed_rate(),
                 }),
+                wrong_along: along::wrong_along(self.data, self.p_moved),
             },
             coefficients,
         }

@@ -2,11 +2,13 @@
 
 usage: check_reports.py SCREENSHOT_FOLDER REPORT...
 
-A report named report_aggregate.html is also searched for everything that rows.csv beside it says of single rows.
+A report named report_aggregate.html is also searched for everything that rows.csv beside it says of single rows. A page named
+reports.html, of several fits, is compared with their files.
 """
 
 import csv
 import html
+import json
 import re
 import shutil
 import sys
@@ -72,6 +74,24 @@ MARKS = """(svg) => [...svg.querySelectorAll('g > title')].filter((t) => /^row \
 })"""
 SHOWN_ROWS = "(t) => [...t.tBodies[0].rows].filter((r) => r.getClientRects().length).map((r) => r.cells[0].textContent.trim())"
 OPEN_WHYS = "() => [...document.querySelectorAll('.why[open]')].map((e) => e.id.slice(4))"
+# Where the contents are after the page was scrolled to its end.
+CONTENTS = """() => {
+  window.scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' });
+  const box = document.querySelector('nav ul').getBoundingClientRect();
+  return { top: box.top, bottom: box.bottom, scrolled: window.scrollY };
+}"""
+# For each heading of the panel whether a picture, or a sentence that says why there is none, comes after it.
+UNDER_HEADINGS = """() => Object.fromEntries([...document.querySelectorAll('#trust > h3')].map((h) => {
+  const next = h.nextElementSibling;
+  const drawn = next && next.tagName === 'FIGURE' && next.querySelector('svg');
+  return [h.textContent, Boolean(drawn || (next && /not drawn|no picture/.test(next.textContent)))];
+}))"""
+TRUST_HEADINGS = (
+    "Curvature and spread of rows that stay",
+    "Tails of rows that stay",
+    "Wrong links along the predictors",
+    "Coefficients by method",
+)
 STATUSES = ("Trust it", "Use with care", "Do not use")
 LEAST_COUNT = 10
 
@@ -88,6 +108,9 @@ class Report:
         self.use()
         self.explore()
         self.without_script()
+        if self.path.name == "reports.html":
+            self.compare_fits()
+            return self.problems
         self.photograph()
         if self.path.name == "report_aggregate.html":
             self.search_rows()
@@ -119,6 +142,11 @@ class Report:
 
     def look_at_card(self, page):
         """The first screen has a status in words, and numbers only where the fit may be used."""
+        if self.path.name == "reports.html":
+            for status in page.locator(".card .status").all_inner_texts():
+                if not any(status.endswith(words) for words in STATUSES):
+                    self.wrong(f"no status: {status!r}")
+            return
         status = page.locator(".card .status").inner_text()
         if not any(status.endswith(words) for words in STATUSES):
             self.wrong(f"no status: {status!r}")
@@ -139,17 +167,65 @@ class Report:
         if page.locator("h1").count() != 1:
             self.wrong("not exactly one h1")
         self.look_at_card(page)
+        if (self.path.parent / "trust.json").exists() and not self.path.stem.endswith("aggregate"):
+            self.look_at_trust(page)
         name = f"{self.name()}_{width}_{scheme}.png"
         page.screenshot(path=self.shots / name, full_page=True)
+        place = page.evaluate(CONTENTS)
+        if place["scrolled"] > 0 and (place["top"] < 0 or place["bottom"] > 900):
+            self.wrong(f"the contents are out of sight at {width} px: {place}")
+        context.close()
+
+    def look_at_trust(self, page):
+        """The panel has the checks of trust.json and a picture for what they look at; what passed is folded."""
+        checks = json.loads((self.path.parent / "trust.json").read_text())["checks"]
+        if not checks:
+            return
+        rows = page.locator("#trust table").first.locator("tbody tr")
+        if rows.count() != len(checks):
+            self.wrong(f"{rows.count()} checks of the model instead of {len(checks)}")
+        failed = rows.locator("strong", has_text="contradicted").count()
+        if failed != sum(check["passed"] is False for check in checks):
+            self.wrong(f"{failed} checks of the model are marked as contradicted")
+        drawn = page.evaluate(UNDER_HEADINGS)
+        for heading in TRUST_HEADINGS:
+            if not drawn.get(heading):
+                self.wrong(f"nothing is drawn or said under {heading!r}")
+        has_problem = page.locator("#trust tr.problem, #trust tr.unknown").count() > 0
+        is_open = page.locator("#trust details.part").get_attribute("open") is not None
+        if has_problem != is_open:
+            self.wrong("the diagnostics are folded although a check failed" if has_problem else "diagnostics that pass are not folded")
+
+    def compare_fits(self):
+        """Each fit has a card, and each recommended coefficient of its files stands in its column."""
+        context, page = self.open()
+        folders = [Path(text) for text in page.locator(".card dd:last-child").all_inner_texts()]
+        cells = page.locator("#coefficients table").first.evaluate(
+            "(t) => [...t.tBodies[0].rows].map((r) => [...r.cells].map((c) => c.dataset.v && c.tagName === 'TD' ? c.dataset.v : c.textContent))"
+        )
+        if len(folders) < 2 or {len(row) for row in cells} != {1 + len(folders)}:
+            self.wrong(f"{len(folders)} fits and columns {[len(row) for row in cells]}")
+        for k, folder in enumerate(folders):
+            with (folder / "coefficients.csv").open(newline="") as file:
+                known = {row["name"]: float(row["estimate"]) for row in csv.DictReader(file) if row["method"] == "recommended"}
+            shown = {row[0]: float(row[1 + k]) for row in cells if row[1 + k] not in ("", "\u2013")}
+            if set(known) != set(shown) or any(abs(known[name] - shown[name]) > 1e-6 * abs(known[name]) for name in known):
+                self.wrong(f"{folder}: coefficients {known} are shown as {shown}")
         context.close()
 
     def photograph(self):
-        """What a person sees first, for the README."""
-        for name, width, height, scheme in (("top", 900, 1180, "light"), ("phone", PHONE, 844, "dark"), ("dark", DESK, 1000, "dark")):
-            context, page = self.open(width, scheme)
-            page.set_viewport_size({"width": width, "height": height})
-            page.screenshot(path=self.shots / f"{self.name()}_{name}.png")
-            context.close()
+        """What a person sees first, at three sizes, light and dark, and the panel of the checks: for the documents."""
+        sizes = (("phone", PHONE, 844), ("middle", 900, 1180), ("desk", DESK, 1000))
+        for name, width, height in sizes:
+            for scheme in ("light", "dark"):
+                context, page = self.open(width, scheme)
+                page.set_viewport_size({"width": width, "height": height})
+                page.screenshot(path=self.shots / f"{self.name()}_{name}_{scheme}.png")
+                if name == "middle" and scheme == "light" and page.locator("#trust").count():
+                    page.set_viewport_size({"width": width, "height": 1700})
+                    page.locator("#trust").evaluate("(e) => window.scrollTo({ top: e.offsetTop, behavior: 'instant' })")
+                    page.screenshot(path=self.shots / f"{self.name()}_trust.png")
+                context.close()
 
     def use(self):
         """Sorts and searches every table that offers it."""
@@ -352,11 +428,16 @@ def planted(report, folder):
         "an overflow": ("</main>", "<div style='width:3000px'>wide</div></main>"),
         "a low contrast": ("</main>", "<p style='color:#888;background:#999'>grey on grey</p></main>"),
         "a picture without words": ("</main>", "<svg width='100' height='100'></svg></main>"),
+        "contents that scroll away": ("nav { position: sticky;", "nav { position: static;"),
+        "a check too many": ("<tbody>\n<tr><td>holds</td>", "<tbody>\n<tr><td>holds</td><td>x</td></tr>\n<tr><td>holds</td>"),
+        "a heading without a picture": ("<h3>Tails of rows that stay</h3>", "<h3>Tails of rows that stay</h3><p>x</p>"),
+        "folded problems": ('<tr class="pass"><th scope="row">R-hat', '<tr class="problem"><th scope="row">R-hat'),
     }
     for name, (old, new) in mistakes.items():
         path = folder / name.replace(" ", "_") / "report.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text.replace(old, new, 1))
+        shutil.copy(report.parent / "trust.json", path.parent)
         yield name, path
 
 
@@ -399,6 +480,18 @@ def planted_rows(report, folder):
         yield name, path
 
 
+def planted_fits(report, folder):
+    """The same page of several fits with a coefficient of another fit, and with one fit less."""
+    text = report.read_text()
+    value = re.search(r'<td data-v="([^"]+)"', text)[1]
+    card = re.search(r'<div class="card .*?</dl>\n</div>\n', text, flags=re.S)[0]
+    for name, (old, new) in {"a wrong coefficient": (value, str(2 * float(value))), "a missing fit": (card, "")}.items():
+        path = folder / name.replace(" ", "_") / "reports.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace(old, new, 1))
+        yield name, path
+
+
 def main():
     shots = Path(sys.argv[1])
     shots.mkdir(parents=True, exist_ok=True)
@@ -433,6 +526,12 @@ def main():
             for name, path in planted_rows(aggregate, shots / "planted"):
                 report = Report(browser, path, shots / "planted")
                 report.search_rows()
+                if not report.problems:
+                    problems.append(f"{name}, planted in {path}, went unnoticed")
+        for together in [path for path in reports if path.name == "reports.html"][:1]:
+            for name, path in planted_fits(together, shots / "planted"):
+                report = Report(browser, path, shots / "planted")
+                report.compare_fits()
                 if not report.problems:
                     problems.append(f"{name}, planted in {path}, went unnoticed")
         browser.close()

@@ -253,6 +253,9 @@ fn without_arguments_there_is_help_with_the_exit_codes() {
     assert!(stderr.contains("Exit codes: 0 done"), "{stderr}");
     let (stdout, _) = project.run(&["--version"], 0);
     assert!(stdout.starts_with("unshuffle "), "{stdout}");
+    assert!(stdout.contains("toolchain: Stan 2."), "{stdout}");
+    let (short, _) = project.run(&["-V"], 0);
+    assert_eq!(short.lines().count(), 1, "{short}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::atomic::AtomicBool;
 
-use crate::common::{Project, compiler, rows};
+use crate::common::{Project, binary, compiler, rows};
 use serde_json::json;
 use unshuffle::Posterior;
 use unshuffle::internals::data::{Blocks, Dataset, Notes};
@@ -67,6 +67,8 @@ fn a_report_is_made_again_from_the_saved_files_alone() {
     );
 
     check_aggregate(&project, &first);
+    check_together(&project);
+    check_colours(&project);
     check_config_in_place_of_folder(&project);
     older_folders_get_one_sentence(&project);
 }
@@ -103,6 +105,64 @@ fn check_aggregate(project: &Project, whole: &str) {
     }
     assert_eq!(num_found, [20, 20], "what the search can see");
     check_self_contained(&aggregate);
+}
+
+/// Several fits give one page, wherever it is to be; one fit has its report in its folder.
+fn check_together(project: &Project) {
+    let (stdout, _) = project.run(&["report", "out", "config.json"], 0);
+    assert_eq!(stdout, "Report: reports.html\n");
+    let read = fs::read_to_string(project.path("reports.html")).unwrap();
+    assert_eq!(read.matches("<h1>2 fits side by side</h1>").count(), 1);
+    assert_eq!(read.matches("class=\"card ").count(), 2);
+    for part in ["a &lt;b&gt;fit (", "(Intercept)", "&lt;script&gt;alert("] {
+        assert!(read.contains(part), "{part}");
+    }
+    check_self_contained(&read);
+    project.run(&["report", "out", "out", "--output", "both.html"], 0);
+    assert!(project.path("both.html").is_file());
+    for (arguments, part) in [
+        (
+            &["report", "out", "out", "--aggregate"][..],
+            "--aggregate writes the report of one fit",
+        ),
+        (
+            &["report", "out", "--output", "one.html"],
+            "--output is for the page of several fits",
+        ),
+    ] {
+        let (_, stderr) = project.run(arguments, 2);
+        assert!(stderr.contains(part), "{stderr}");
+    }
+}
+
+/// The status has a colour on a terminal, unless NO_COLOR is set, and none elsewhere.
+fn check_colours(project: &Project) {
+    let on_terminal = |variable: &str| {
+        let mut script = std::process::Command::new("script");
+        let line = format!("{} summary out", binary());
+        script.args(["-qec", &line, "/dev/null"]);
+        script.env("TERM", "xterm").env_remove("NO_COLOR");
+        if !variable.is_empty() {
+            script.env(variable, "1");
+        }
+        let output = script.current_dir(project.path("")).output();
+        String::from_utf8(output.expect("script of bsdutils").stdout).unwrap()
+    };
+    let (plain, _) = project.run(&["summary", "out"], 0);
+    let status = plain.lines().next().unwrap();
+    assert!(
+        status.contains("Use with care")
+            || status.contains("Trust it")
+            || status.contains("Do not use"),
+        "{plain}"
+    );
+    assert!(!plain.contains('\u{1b}'));
+    assert!(on_terminal("").contains("\u{1b}["));
+    let without = on_terminal("NO_COLOR");
+    assert!(
+        without.contains(status) && !without.contains("\u{1b}["),
+        "{without}"
+    );
 }
 
 fn check_config_in_place_of_folder(project: &Project) {

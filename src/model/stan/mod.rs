@@ -25,4 +25,4 @@ pub use inventory::Soundness;
 pub use shipped::{ShippedModel, shipped_model, shipped_names, shipped_of};
 pub use source::StanSource;
 pub use stanc::ProgramInfo;
-pub use toolchain::{BuildObserver, SilentBuild, Toolchain};
+pub use toolchain::{BuildObserver, SilentBuild, Toolchain, pinned_toolchain};

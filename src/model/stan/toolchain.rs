@@ -68,7 +68,12 @@ impl Toolchain {
     pub fn describe(&self) -> String {
         match self {
             Toolchain::BridgeStan(folder) => format!("BridgeStan in {}", folder.display()),
-            Toolchain::Wheel(_) => format!("Stan {} from {}", wheel::STAN_VERSION, wheel::ID),
+            Toolchain::Wheel(_) => pinned_toolchain(),
         }
     }
+}
+
+/// The Stan that is fetched where no BridgeStan folder is named.
+pub fn pinned_toolchain() -> String {
+    format!("Stan {} from {}", wheel::STAN_VERSION, wheel::ID)
 }

@@ -18,9 +18,9 @@ const MOST_IN_A_COLUMN: usize = 6;
 
 /// One coefficient by each method, our own first; `at` of the intervals is not used yet.
 #[derive(Debug, Clone, PartialEq)]
-struct Row {
-    name: String,
-    bars: Vec<Option<Interval>>,
+pub struct Row {
+    pub name: String,
+    pub bars: Vec<Option<Interval>>,
 }
 
 pub fn picture(fit: &Posterior) -> Option<Picture> {
@@ -82,7 +82,8 @@ fn methods(fit: &Posterior) -> Vec<&str> {
     methods
 }
 
-fn interval(mid: Option<f64>, [low, high]: [Option<f64>; 2]) -> Option<Interval> {
+/// None for an estimate that is not a number; ends that are none are those of the estimate.
+pub fn interval(mid: Option<f64>, [low, high]: [Option<f64>; 2]) -> Option<Interval> {
     let mid = mid.filter(|value| value.is_finite())?;
     let end = |value: Option<f64>| value.filter(|v| v.is_finite()).unwrap_or(mid);
     Some(Interval {
@@ -94,7 +95,8 @@ fn interval(mid: Option<f64>, [low, high]: [Option<f64>; 2]) -> Option<Interval>
     })
 }
 
-fn figure(rows: &[Row], methods: &[&str]) -> Figure {
+/// Each row has one bar for each method.
+pub fn figure(rows: &[Row], methods: &[&str]) -> Figure {
     let panels = panels(rows);
     // Beside a high panel a low one would be stretched.
     let alone = panels.iter().all(|members| members.len() == 1);
@@ -104,7 +106,15 @@ fn figure(rows: &[Row], methods: &[&str]) -> Figure {
         1
     };
     let mut figure = Figure::new(
-        "Coefficients with 50 and 90 % intervals",
+        match rows
+            .iter()
+            .flat_map(|row| &row.bars)
+            .flatten()
+            .any(|bar| bar.inner.is_some())
+        {
+            true => "Coefficients with 50 and 90 % intervals",
+            false => "Coefficients with 90 % intervals",
+        },
         description(rows, methods),
     )
     .columns(columns);

@@ -10,6 +10,7 @@ use super::page::Picture;
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
 
+pub use forest::{Row as ForestRow, figure as forest_figure, interval as forest_interval};
 use table::SummaryTable;
 
 #[derive(Debug, Clone, Serialize)]

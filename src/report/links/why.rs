@@ -5,12 +5,13 @@ use serde::Serialize;
 
 use super::table::{Probability, probability};
 use super::{MOVED, ranked};
-use crate::config::{Family, ResponseKind, Unlinked};
+use crate::config::Unlinked;
 use crate::numerics::sd;
 use crate::posterior::links::RowLinks;
 use crate::posterior::{Posterior, Row};
 use crate::report::coefficients::coefficients;
 use crate::report::format::{significant, with_spread};
+use crate::report::laws::MeanLaws;
 
 /// Rows explained, those with the largest P(moved).
 pub const MOST_ROWS: usize = 100;
@@ -109,10 +110,7 @@ fn explanation(fit: &Posterior, links: &[RowLinks], row: usize, density: Option<
 /// The density of a response at the predictors of any row, at the posterior means of the parameters.
 struct Density<'a> {
     rows: &'a [Row],
-    family: Family,
-    scale: f64,
-    /// x'beta of each row.
-    linear: Vec<f64>,
+    laws: MeanLaws,
     /// The power of the likelihood in the permutation step.
     power: f64,
     /// Whether unlinked rows are places too, of which less is saved.
@@ -120,44 +118,22 @@ struct Density<'a> {
 }
 
 impl<'a> Density<'a> {
-    /// None where only the program knows its likelihood, or where it needs more than the saved files have.
+    /// None where the laws of the responses are not known.
     fn new(fit: &'a Posterior) -> Option<Density<'a>> {
-        let family = fit.config.model.family();
-        // The spread of `robust` needs the predictors, and several responses more than one fitted value.
-        let is_known = !matches!(family, Family::Stan | Family::Robust { .. });
-        let names = fit
-            .data
-            .as_ref()
-            .and_then(|data| data.response_names.as_ref());
-        (is_known && names.is_none()).then_some(())?;
-        let mean = |name: &str| fit.quantity(name)?.mean;
-        let family = match family {
-            // The program estimates the parameter of these.
-            Family::NegativeBinomial { .. } | Family::Gamma { .. } => {
-                let parameter = family.facts().parameter?;
-                family.with_parameter(mean(parameter.name)?)
-            }
-            other => other,
-        };
-        let scale = match family.facts().is_additive {
-            true => mean("sigma2").map(f64::sqrt).or_else(|| mean("sigma"))?,
-            false => 1.0,
-        };
-        let linear = |row: &Row| Some(linear_of(family.response_kind(), row.fitted?[0]));
         Some(Density {
             rows: &fit.rows,
-            family,
-            scale,
-            linear: fit.rows.iter().map(linear).collect::<Option<_>>()?,
+            laws: MeanLaws::new(fit)?,
             power: fit.config.temperature.at(fit.rows.len()).1,
             has_places: fit.config.data.unlinked == Unlinked::Places,
         })
     }
 
     /// The log density of a response at the predictors of `row`, as the permutation step weighs it.
+    /// None for a place beyond the rows, whose predictors are not saved.
     fn log(&self, response: f64, row: usize) -> Option<f64> {
-        let law = self.family.at(*self.linear.get(row)?, self.scale);
-        Some(self.power * law.log_density(response)).filter(|log| log.is_finite())
+        (row < self.rows.len()).then_some(())?;
+        let log = self.laws.at(row).log_density(response);
+        Some(self.power * log).filter(|log| log.is_finite())
     }
 
     /// The log densities of a row's response at all other places where it may belong; None where these are not saved.
@@ -177,15 +153,6 @@ impl<'a> Density<'a> {
             .filter_map(|other| self.log(own.response, other))
             .collect();
         (!logs.is_empty()).then_some(logs)
-    }
-}
-
-/// x'beta of a row whose fitted value is `mean`: the inverse of `ResponseKind::mean`.
-fn linear_of(kind: ResponseKind, mean: f64) -> f64 {
-    match kind {
-        ResponseKind::Real => mean,
-        ResponseKind::Count | ResponseKind::Positive => mean.ln(),
-        ResponseKind::ZeroOne => (mean / (1.0 - mean)).ln(),
     }
 }
 
@@ -510,16 +477,6 @@ mod tests {
         );
         // A row that is hardly ever moved has too few draws to compare.
         assert!(why(&fit, 1).shifts.is_empty());
-    }
-
-    #[test]
-    fn fitted_values_are_turned_back() {
-        use ResponseKind::{Count, Positive, Real, ZeroOne};
-        for kind in [Real, Count, Positive, ZeroOne] {
-            for linear in [-1.5, 0.0, 2.0] {
-                assert!((linear_of(kind, kind.mean(linear)) - linear).abs() < 1e-12);
-            }
-        }
     }
 
     #[test]
