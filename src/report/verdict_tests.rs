@@ -3,7 +3,7 @@
 use super::card::numbers;
 use super::verdict::Verdict;
 use super::verdict_example::Example;
-use crate::posterior::Posterior;
+use crate::posterior::{DataSummary, Posterior};
 use crate::trust::{Aspect, Check, Coefficient, Method, Trust};
 
 /// Fits of every kind and what is said of them, each under its name.
@@ -197,9 +197,15 @@ fn a_fit_that_kept_every_link_says_so() {
 #[test]
 fn a_fit_whose_rows_cannot_move_says_nothing_of_wrong_links() {
     let movable = |num_movable| {
-        let mut fit = Example::default().fit();
-        fit.data = Posterior::example(&[4], 1).with_links(10).with_known().data;
-        fit.data.as_mut().unwrap().num_movable = num_movable;
+        let example = Example::default();
+        let mut fit = example.fit();
+        let known = Posterior::example(&[4], 4).with_links(10).with_known();
+        let names = std::iter::once("(Intercept)".to_string()).chain(example.predictors);
+        fit.data = known.data.map(|data| DataSummary {
+            predictor_names: names.collect(),
+            num_movable,
+            ..data
+        });
         (Verdict::new(&fit).text(), numbers(&fit).len())
     };
     let (text, num_numbers) = movable(0);

@@ -96,7 +96,10 @@ fn a_program_of_ones_own_is_found_from_the_converted_config() {
     project.write("own.stan", include_str!("../../stan/linear.stan"));
     let line = "convert survey.csv register.csv pairs.csv --id person --formula wage~educ --model own.stan";
     project.run(&line.split(' ').collect::<Vec<_>>(), 0);
-    project.run(&["check", "linked/config.json"], 0);
+    let config = std::fs::read_to_string(project.path("linked/config.json")).unwrap();
+    let config: Value = serde_json::from_str(&config).unwrap();
+    let program = project.path("own.stan").canonicalize().unwrap();
+    assert_eq!(config["model"]["stan"], json!(program));
 }
 
 #[test]
