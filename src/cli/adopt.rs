@@ -1,6 +1,5 @@
 //! `unshuffle adopt`: an ordinary Stan regression becomes a program for unshuffle.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -13,6 +12,7 @@ use super::progress::BuildProgress;
 use super::terminal::absolute;
 use crate::model::stan::adopt::{Adopted, adopt as adopt_program};
 use crate::model::stan::{Compiler, StanError, StanSource};
+use crate::text::write_whole;
 
 #[derive(Debug, Args)]
 pub(super) struct AdoptArgs {
@@ -58,9 +58,9 @@ pub(super) fn adopt(args: AdoptArgs) -> Result<(), Failure> {
     )?;
 
     let config = adopted.starting_config(&stan_path(&output, args.config.as_deref()));
-    write(&output, &adopted.text)?;
+    write_whole(&output, &adopted.text)?;
     if let Some(path) = &args.config {
-        write(path, &config)?;
+        write_whole(path, &config)?;
     }
     json::result("program", absolute(&output));
     json::result("config", args.config.as_deref().map(absolute));
@@ -150,9 +150,4 @@ fn stan_path(output: &Path, config: Option<&Path>) -> String {
         }
         _ => name.into_owned(),
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    fs::write(path, text)
-        .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))
 }

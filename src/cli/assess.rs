@@ -41,9 +41,10 @@ pub(super) fn assess(args: AssessArgs) -> Result<(), Failure> {
     assess::check(&config, &data)?;
     let is_real = config.model.response_kind() == ResponseKind::Real;
     let description = Description::new(&data, &link_space(&data), is_real);
-    if data.candidates.is_some() || data.match_probability.is_some() {
+    Assessment::check_place(&output)?;
+    if data.candidates.is_some() || data.match_probability.is_some() || data.rates.is_some() {
         note!(
-            "warning: candidates and match probabilities speak of the links of the file, not of planted ones, so the fits of `assess` leave them out"
+            "warning: candidates, match probabilities and rates by covariates speak of the links of the file, not of planted ones, so the fits of `assess` leave them out"
         );
     }
     let program = {

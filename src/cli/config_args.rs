@@ -234,9 +234,7 @@ pub(super) fn warn_of_size(prepared: &Prepared) {
 pub(super) fn warn_of_unreachable_links(prepared: &Prepared) {
     let update = prepared.config.permutation.update;
     let has_candidates = prepared.data.candidates.is_some();
-    let has_outside = prepared.outside.is_some();
-    let none_can_move = prepared.prior.space().num_movable() == 0;
-    if update != config::Update::None && none_can_move && !has_outside {
+    if update != config::Update::None && prepared.num_movable() == 0 {
         let why = if has_candidates {
             "in data.candidates the row whose place is taken must have a candidate too, until the circle closes; pairs of different blocks, or with a safe row, do not count"
         } else {

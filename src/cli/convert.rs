@@ -9,9 +9,10 @@ use serde_json::json;
 use super::config_args::how_linked;
 use super::failure::Failure;
 use super::json;
-use super::terminal::absolute;
+use super::terminal::{absolute, refuse_input};
 use crate::config;
 use crate::data::{self, CANDIDATES, Conversion, LINKED};
+use crate::text::{FileError, write_whole};
 
 const CONFIG: &str = "config.json";
 
@@ -39,7 +40,7 @@ pub(super) struct ConvertArgs {
     #[arg(long, value_name = "COLUMN")]
     probability: Option<String>,
     /// Link pairs whose probability is above this
-    #[arg(long, value_name = "P", default_value_t = 0.5)]
+    #[arg(long, value_name = "P", default_value_t = 0.5, value_parser = finite)]
     threshold: f64,
     /// A CSV file of pairs checked by hand: 1 where they belong together, 0 where not
     #[arg(long, value_name = "FILE")]
@@ -58,14 +59,25 @@ pub(super) struct ConvertArgs {
     force: bool,
 }
 
+/// A number as typed; JSON has no other.
+fn finite(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+    number.ok_or_else(|| "write a number of 0 or more and below 1".into())
+}
+
 pub(super) fn convert(args: ConvertArgs) -> Result<(), Failure> {
     let probability = match &args.probability {
         Some(column) => Some(column.clone()),
         None => data::probability_column(&args.pairs)?,
     };
     let id_right = args.id_right.as_ref().or(args.id.as_ref());
+    // The config stands in another folder than the one that a program is named from.
+    let model = match args.model.ends_with(".stan") {
+        true => absolute(Path::new(&args.model)).display().to_string(),
+        false => args.model.clone(),
+    };
     let typed = json!({
-        "model": {"stan": args.model},
+        "model": {"stan": model},
         "data": {
             "left": args.left, "right": args.right, "formula": args.formula,
             "links": {
@@ -77,7 +89,7 @@ pub(super) fn convert(args: ConvertArgs) -> Result<(), Failure> {
     });
     let place = Path::new("the arguments of convert");
     let config = config::parse(&typed.to_string(), place, &[])?;
-    let conversion = data::convert(&config.data, &args.model)?;
+    let conversion = data::convert(&config.data, &model)?;
     let files = write(&conversion, &args)?;
     tell(&conversion, &args);
     json::result(
@@ -134,23 +146,27 @@ fn write(conversion: &Conversion, args: &ConvertArgs) -> Result<Vec<PathBuf>, Fa
     files.extend(candidates.map(|text| (CANDIDATES, text)));
     files.push((CONFIG, &config));
     let earlier = [LINKED, CANDIDATES, CONFIG].map(|name| args.output.join(name));
+    let mut read = vec![&*args.left, &*args.right, &*args.pairs];
+    read.extend(args.labels.as_deref());
+    for path in &earlier {
+        refuse_input(path, &read)?;
+    }
     if let (Some(path), false) = (earlier.iter().find(|path| path.exists()), args.force) {
         return Err(Failure::user(format!(
             "{} already exists: choose another --output, or replace it with --force",
             path.display()
         )));
     }
-    let failed =
-        |path: &Path, error| Failure::user(format!("cannot write {}: {error}", path.display()));
-    fs::create_dir_all(&args.output).map_err(|error| failed(&args.output, error))?;
-    for path in earlier.iter().filter(|path| path.exists()) {
-        fs::remove_file(path).map_err(|error| failed(path, error))?;
-    }
+    fs::create_dir_all(&args.output).map_err(FileError::write_to(&args.output))?;
     let mut written = Vec::new();
     for (name, text) in files {
         let path = args.output.join(name);
-        fs::write(&path, text).map_err(|error| failed(&path, error))?;
+        write_whole(&path, text)?;
         written.push(path);
+    }
+    // Candidates of an earlier conversion are none of this one's.
+    for path in (earlier.iter()).filter(|path| path.exists() && !written.contains(path)) {
+        fs::remove_file(path).map_err(FileError::write_to(path))?;
     }
     Ok(written)
 }

@@ -17,7 +17,7 @@ use crate::posterior::draws::DrawsError;
 use crate::report::ReportError;
 use crate::sampler::chain::ChainError;
 use crate::study::simulate::SimulateError;
-use crate::text::full_sentence;
+use crate::text::{FileError, full_sentence};
 
 /// Why the program ends with something else than 0.
 #[derive(Debug)]
@@ -115,6 +115,7 @@ end_with_2!(
     ConfigError,
     DataError,
     DrawsError,
+    FileError,
     CompareError,
     PosteriorError,
     ReportError,
@@ -148,6 +149,7 @@ impl From<FitError> for Failure {
             | FitError::NoGroups { .. }
             | FitError::GroupsMissing { .. }
             | FitError::UnknownInit { .. }
+            | FitError::UnknownEntry { .. }
             | FitError::ReservedName { .. }
             | FitError::Draws(_)
             | FitError::Posterior(_)

@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::init_from::start;
-use super::terminal::absolute;
+use super::terminal::{absolute, refuse_input};
 use crate::model::stan::{shipped_model, shipped_names};
+use crate::text::{FileError, write_whole};
 
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
@@ -41,6 +42,7 @@ pub(super) fn init(args: InitArgs) -> Result<(), Failure> {
 /// A config for a file of the user's own.
 fn init_from(file: &Path, config: Option<&Path>, args: &InitArgs) -> Result<(), Failure> {
     let path = config.map_or_else(|| file.with_extension("json"), Path::to_path_buf);
+    refuse_input(&path, &[file])?;
     if path.exists() && !args.force {
         return Err(Failure::user(format!(
             "{} is already there: name another config, or overwrite it with --force",
@@ -55,8 +57,7 @@ fn init_from(file: &Path, config: Option<&Path>, args: &InitArgs) -> Result<(), 
         started.config["data"]["file"] = json!(name.to_string_lossy());
     }
     let text = serde_json::to_string_pretty(&started.config).expect("plain JSON") + "\n";
-    fs::write(&path, text)
-        .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))?;
+    write_whole(&path, text)?;
     started.words.iter().for_each(|line| say!("{line}"));
     say!("{}", path.display());
     say!("Look it over, then run: unshuffle check {}", path.display());
@@ -85,13 +86,10 @@ fn init_model(folder: &Path, args: &InitArgs) -> Result<(), Failure> {
             )));
         }
     }
-    let failed = |error: std::io::Error| {
-        Failure::user(format!("cannot write to {}: {error}", folder.display()))
-    };
-    fs::create_dir_all(folder).map_err(failed)?;
+    fs::create_dir_all(folder).map_err(FileError::write_to(folder))?;
     for (name, text) in &files {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(failed)?;
+        write_whole(&path, text)?;
         say!("{}", path.display());
     }
     let config = folder.join("config.json");

@@ -10,6 +10,7 @@ use clap_mangen::Man;
 use super::Cli;
 use super::failure::Failure;
 use super::output::data_to_stdout;
+use crate::text::{FileError, write_whole};
 
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
@@ -43,13 +44,10 @@ pub(super) fn man(args: ManArgs) -> Result<(), Failure> {
         data_to_stdout(&page(command)?);
         return Ok(());
     };
-    let failed = |error: std::io::Error| {
-        Failure::user(format!("cannot write to {}: {error}", folder.display()))
-    };
-    fs::create_dir_all(&folder).map_err(failed)?;
+    fs::create_dir_all(&folder).map_err(FileError::write_to(&folder))?;
     for (name, command) in pages("unshuffle", command) {
         let path = folder.join(format!("{name}.1"));
-        fs::write(&path, page(command)?).map_err(failed)?;
+        write_whole(&path, page(command)?)?;
         say!("{}", path.display());
     }
     Ok(())

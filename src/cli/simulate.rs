@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 use super::failure::Failure;
 use super::json;
-use super::terminal::absolute;
+use super::terminal::{absolute, refuse_input};
 use crate::config::{Data, Family, Missing};
 use crate::study::simulate::{
     self, DEFAULT_MISLINKED, Design, DesignName, Kind, Settings, SimulateError, Source,
@@ -134,6 +134,9 @@ pub(super) fn simulate(args: SimulateArgs) -> Result<(), Failure> {
             (mislinked.csv, mislinked.truth, config)
         }
     };
+    if let Some(from) = &args.from {
+        refuse_input(&args.output.join("data.csv"), &[from])?;
+    }
     write_files(&args.output, &csv, &truth, &config, args.force)?;
     json::result("folder", absolute(&args.output));
     let folder = args.output.display();

@@ -15,6 +15,7 @@ use crate::config;
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::{Finding, SummaryRow, text_table};
 use crate::report::Status;
+use crate::text::write_whole;
 
 /// A path as a person would type it from here.
 pub(super) fn tidy(path: &Path) -> String {
@@ -136,22 +137,27 @@ pub(super) fn write_table(
     inputs: &[&Path],
     force: bool,
 ) -> Result<(), Failure> {
-    let real = |path: &Path| path.canonicalize().ok();
-    let is_input = |input: &&Path| real(path).is_some() && real(path) == real(input);
-    if inputs.iter().any(is_input) {
-        let path = path.display();
-        return Err(Failure::user(format!(
-            "--output {path} is the file that is read: choose another one"
-        )));
-    }
+    refuse_input(path, inputs)?;
     if path.exists() && !force {
         let path = path.display();
         return Err(Failure::user(format!(
             "{path} already exists: choose another --output, or replace it with --force"
         )));
     }
-    std::fs::write(path, text)
-        .map_err(|error| Failure::user(format!("cannot write {}: {error}", path.display())))
+    Ok(write_whole(path, text)?)
+}
+
+/// Refuses to write over a file that a command reads.
+pub(super) fn refuse_input(path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    let real = |path: &Path| path.canonicalize().ok();
+    let is_input = |input: &&Path| real(path).is_some() && real(path) == real(input);
+    match inputs.iter().any(is_input) {
+        false => Ok(()),
+        true => Err(Failure::user(format!(
+            "{} is the file that is read, so it is not replaced: choose another place to write to",
+            path.display()
+        ))),
+    }
 }
 
 /// The probability of an interval, as typed.

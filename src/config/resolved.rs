@@ -155,6 +155,13 @@ impl Config {
         let output = match raw.output {
             Some(path) => {
                 check.text("output", &path.to_string_lossy())?;
+                // A folder called ~ is easily removed together with all that its owner has.
+                check.that(
+                    !path.starts_with("~"),
+                    "output",
+                    format!("\"{}\"", path.display()),
+                    "only a shell knows what ~ stands for, so write the whole path",
+                )?;
                 folder.join(path)
             }
             None => folder.join("out").join(&name),

@@ -40,14 +40,21 @@ pub(super) fn check(
                 value,
             });
         }
-        if let Some(value) = constant(response) {
+        // Whether an event was seen: always, where no time is censored.
+        let is_event = k == 1 && data.response_label().starts_with("Surv(");
+        if let Some(value) = constant(response).filter(|&value| !is_event || value != 1.0) {
             let listed = dataset.response_names.as_ref().map(|names| &names[k]);
             return Err(DataError::Constant {
                 file: file.into(),
                 column: listed.cloned().unwrap_or_else(|| data.response_label()),
                 key: data.response_key(),
                 value: value.to_string(),
-                fix: "choose a response that varies",
+                fix: match is_event {
+                    true => {
+                        "choose a column that is 1 where the event was seen; times without any cannot be fitted"
+                    }
+                    false => "choose a response that varies",
+                },
             });
         }
     }

@@ -81,6 +81,15 @@ pub enum FitError {
         label: String,
         advice: String,
     },
+    /// An entry of the data that the program does not declare.
+    #[error(
+        "model.data has an entry `{name}`, which is not in the data block of {label}; {advice}"
+    )]
+    UnknownEntry {
+        name: String,
+        label: String,
+        advice: String,
+    },
     /// A quantity of the program has a name of the results.
     #[error(
         "{label} has a quantity `{name}`, which is what unshuffle calls one of its own in the results; rename it"

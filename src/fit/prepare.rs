@@ -253,18 +253,27 @@ impl Program {
         let (Init::Values(values), Some(known)) = (init, &self.parameters) else {
             return Ok(());
         };
-        let Some(name) = values.keys().find(|name| !known.contains(name)) else {
-            return Ok(());
-        };
-        let advice = match nearest(name, known.iter().map(String::as_str)) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("its parameters are {}", quoted_list(known)),
-        };
-        Err(FitError::UnknownInit {
-            name: name.clone(),
-            label: self.label.clone(),
-            advice,
-        })
+        match unknown(values, known, "its parameters are") {
+            None => Ok(()),
+            Some((name, advice)) => Err(FitError::UnknownInit {
+                name,
+                label: self.label.clone(),
+                advice,
+            }),
+        }
+    }
+
+    /// Stan ignores an entry that the program does not declare, and a prior that was meant keeps its own number.
+    fn check_entries(&self, entries: &Map<String, Value>) -> Result<(), FitError> {
+        let known = self.inputs.as_deref();
+        match known.and_then(|known| unknown(entries, known, "it declares")) {
+            None => Ok(()),
+            Some((name, advice)) => Err(FitError::UnknownEntry {
+                name,
+                label: self.label.clone(),
+                advice,
+            }),
+        }
     }
 
     /// Terms by group need a program that has them, and the other way round.
@@ -308,6 +317,7 @@ impl Program {
         check_outside(&config, &data)?;
         self.check_init(&config.sampler.init)?;
         let all = data.with_places();
+        self.check_entries(&config.model.data)?;
         let shape = ResponseShape {
             rows: all.num_rows(),
             columns: data.response_names.as_ref().map(Vec::len),
@@ -483,6 +493,20 @@ fn on_response_scale(model: &config::Model) -> bool {
     let is_shipped = matches!(model.stan, ModelSource::Shipped(_));
     let is_known = is_shipped || model.family() != Family::Stan;
     is_known && model.response_kind() == ResponseKind::Real
+}
+
+/// The first name that is not known, and what to do about it.
+fn unknown(
+    values: &Map<String, Value>,
+    known: &[String],
+    known_are: &str,
+) -> Option<(String, String)> {
+    let name = values.keys().find(|name| !known.contains(name))?;
+    let advice = match nearest(name, known.iter().map(String::as_str)) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("{known_are} {}", quoted_list(known)),
+    };
+    Some((name.clone(), advice))
 }
 
 /// A program that takes the parameter of the config's family as data gets it unless model.data has its own.

@@ -71,12 +71,27 @@ fn check_complete(posterior: &Posterior) -> Result<(), PosteriorError> {
         (Folder::DIAGNOSTICS, posterior.diagnostics.is_some()),
         (Folder::TRUST, posterior.trust.is_some()),
     ];
-    match found.into_iter().find(|(_, is_there)| !is_there) {
-        Some((name, _)) => Err(PosteriorError::Lost {
-            path: posterior.folder.file(name),
-        }),
-        None => Ok(()),
+    if let Some((name, _)) = found.into_iter().find(|(_, is_there)| !is_there) {
+        let path = posterior.folder.file(name);
+        return Err(PosteriorError::Lost { path });
     }
+    check_links(posterior)
+}
+
+/// The draws say how many rows they move: a links file that was cut short would pass for one with fewer wrong links.
+fn check_links(posterior: &Posterior) -> Result<(), PosteriorError> {
+    let links = posterior.links.iter().flat_map(LinksSummary::chains);
+    for (chain, links) in posterior.chains.iter().zip(links) {
+        let num_moved = chain.column("n_moved__").map(|moved| moved.iter().sum());
+        let num_saved: usize = (0..links.num_rows()).map(|row| links.row(row).len()).sum();
+        if num_moved.is_some_and(|num_moved: f64| num_moved != num_saved as f64) {
+            return Err(PosteriorError::Rows {
+                path: posterior.folder.links(chain.chain),
+                what: "it has not the links of all draws".into(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// The links of every draw, and the rows of the data. A fit that was killed has no rows.csv, so its data are read again.

@@ -6,7 +6,7 @@ use super::format::percent;
 use super::links;
 use super::page::Picture;
 use super::status::{NoAnswer, Status, no_answer};
-use super::verdict::{PROBABLY, Share, changes, headline, num_expected, share};
+use super::verdict::{PROBABLY, Share, changes, headline, keeps_every_link, num_expected, share};
 use crate::config::Family;
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::Finding;
@@ -72,7 +72,8 @@ pub fn num_probably_wrong(fit: &Posterior) -> Option<usize> {
 
 /// The three numbers; none for a fit that kept its links, or whose numbers may not be relied on.
 pub fn numbers(fit: &Posterior) -> Vec<Number> {
-    let num_wrong = num_probably_wrong(fit).filter(|_| no_answer(fit).is_none());
+    let has_numbers = no_answer(fit).is_none() && !keeps_every_link(fit);
+    let num_wrong = num_probably_wrong(fit).filter(|_| has_numbers);
     let Some(num_wrong) = num_wrong else {
         return Vec::new();
     };

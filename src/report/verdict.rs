@@ -132,7 +132,7 @@ fn contradiction(trust: &Trust) -> String {
 /// The first sentence of a report: the share of wrong links under its condition, or why there is none.
 pub fn headline(fit: &Posterior) -> String {
     let num_rows = fit.rows.len();
-    if fit.links.is_none() {
+    if keeps_every_link(fit) {
         return "Every link was kept as it is, so this fit says nothing of wrong links.".into();
     }
     if let Some(trust) = distrust(fit) {
@@ -162,6 +162,11 @@ pub fn headline(fit: &Posterior) -> String {
             from_outside(fit)
         ),
     }
+}
+
+/// Whether no row could be linked elsewhere: links were not sampled, or every row is safe or alone in its block.
+pub fn keeps_every_link(fit: &Posterior) -> bool {
+    fit.links.is_none() || fit.data.as_ref().is_some_and(|data| data.num_movable == 0)
 }
 
 /// The share of the rows that are linked wrongly.
@@ -254,7 +259,8 @@ pub fn num_expected(fit: &Posterior) -> f64 {
 
 /// How many rows are probably mislinked, and for how many it is known where they belong.
 fn probably_wrong(fit: &Posterior) -> Option<String> {
-    let links = fit.links.as_ref().filter(|_| no_answer(fit).is_none())?;
+    let has_answer = no_answer(fit).is_none() && !keeps_every_link(fit);
+    let links = fit.links.as_ref().filter(|_| has_answer)?;
     let (mut wrong, mut placed, mut outside) = (0, 0, 0);
     for row in 0..links.num_rows() {
         let found = links.row(row);

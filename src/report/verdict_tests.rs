@@ -1,8 +1,9 @@
 //! The verdict's words, for fits of every kind.
 
+use super::card::numbers;
 use super::verdict::Verdict;
 use super::verdict_example::Example;
-use crate::posterior::Posterior;
+use crate::posterior::{DataSummary, Posterior};
 use crate::trust::{Aspect, Check, Coefficient, Method, Trust};
 
 /// Fits of every kind and what is said of them, each under its name.
@@ -191,6 +192,30 @@ fn a_fit_that_kept_every_link_says_so() {
     let text = Verdict::new(&fit).text();
     assert!(text.starts_with("Every link was kept as it is"), "{text}");
     assert!(!text.contains("more likely linked wrongly"), "{text}");
+}
+
+/// Rows that are all safe, or alone in their blocks, are no sign of right links.
+#[test]
+fn a_fit_whose_rows_cannot_move_says_nothing_of_wrong_links() {
+    let movable = |num_movable| {
+        let example = Example::default();
+        let mut fit = example.fit();
+        let known = Posterior::example(&[4], 4).with_links(10).with_known();
+        let names = std::iter::once("(Intercept)".to_string()).chain(example.predictors);
+        fit.data = known.data.map(|data| DataSummary {
+            predictor_names: names.collect(),
+            num_movable,
+            ..data
+        });
+        (Verdict::new(&fit).text(), numbers(&fit).len())
+    };
+    let (text, num_numbers) = movable(0);
+    assert!(text.starts_with("Every link was kept as it is"), "{text}");
+    assert!(!text.contains("more likely"), "{text}");
+    assert_eq!(num_numbers, 0);
+    let (text, num_numbers) = movable(7);
+    assert!(text.contains("are linked wrongly"), "{text}");
+    assert_eq!(num_numbers, 3);
 }
 
 #[test]

@@ -4,15 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use super::StudyError;
-use crate::text::FileError;
+use crate::text::{FileError, write_whole};
 
 /// Whoever reads `path` sees the old text or the new one, never half of it.
 pub fn write_then_rename(path: &Path, text: &str) -> Result<(), StudyError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(FileError::write(folder))?;
-    let partial = path.with_extension(format!("partial-{}", std::process::id()));
-    fs::write(&partial, text).map_err(FileError::write(&partial))?;
-    Ok(fs::rename(&partial, path).map_err(FileError::write(path))?)
+    Ok(write_whole(path, text)?)
 }
 
 /// One line of CSV, quoted where it must be.

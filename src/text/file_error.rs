@@ -1,7 +1,7 @@
 //! Files that cannot be read or written.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -52,4 +52,25 @@ pub(crate) fn text_if_there(path: &Path) -> Result<Option<String>, FileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         read => read.map(Some).map_err(FileError::read(path)),
     }
+}
+
+/// Writes a file as a whole: whoever reads it, or comes after a full disk, finds the old one or the new one. A link stays
+/// one, and a device or a pipe is written to as it is.
+pub(crate) fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), FileError> {
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let old = fs::metadata(&place).ok();
+    let mut partial = place.clone().into_os_string();
+    partial.push(format!(".partial-{}", std::process::id()));
+    let is_plain = old.as_ref().is_none_or(fs::Metadata::is_file);
+    // A folder may take no new files, though the old one may be written.
+    let Some(mut file) = is_plain.then(|| File::create_new(&partial).ok()).flatten() else {
+        return fs::write(path, bytes).map_err(FileError::write(path));
+    };
+    let written = (file.write_all(bytes.as_ref()))
+        .and_then(|()| old.map_or(Ok(()), |old| file.set_permissions(old.permissions())))
+        .and_then(|()| fs::rename(&partial, &place));
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    written.map_err(FileError::write(path))
 }

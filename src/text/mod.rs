@@ -12,7 +12,7 @@ mod table;
 pub(crate) use csv_table::{digits, digits_or_na, from_csv, to_csv};
 pub(crate) use errors::full_sentence;
 pub use file_error::FileError;
-pub(crate) use file_error::text_if_there;
+pub(crate) use file_error::{text_if_there, write_whole};
 pub use names::list;
 pub(crate) use names::{nearest, quoted_list};
 pub(crate) use numbers::{number_on_scale, percent};

@@ -97,4 +97,30 @@ fn what_cannot_be_assessed_is_said_in_one_sentence() {
     .code(2)
     .stderr("error: `permutation.update` is \"none\", so every link stays and there is nothing to assess; remove it\n");
     assert!(!folder.path().join("out").exists());
+    let file = folder.path().join("mine/assess.svg");
+    fs::create_dir(folder.path().join("mine")).unwrap();
+    fs::write(&file, "mine").unwrap();
+    let assert = unshuffle("assess config.json --output mine", folder.path()).code(2);
+    let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(
+        stderr.contains("assess.svg was not written by an earlier run"),
+        "{stderr}"
+    );
+    assert_eq!(fs::read_to_string(file).unwrap(), "mine");
+}
+
+/// Planted links know nothing of the covariates of rates.
+#[test]
+fn rates_by_covariates_are_left_out() {
+    let folder = simulated(0.9);
+    let few = "--set sampler.warmup=100 --set sampler.draws=50 --quiet --output here";
+    let assert = unshuffle(
+        &format!("assess config.json --set permutation.rate_formula=~x1 {few}"),
+        folder.path(),
+    )
+    .success();
+    let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(stderr.contains("rates by covariates"), "{stderr}");
+    // Its own files are replaced.
+    unshuffle(&format!("assess config.json {few}"), folder.path()).success();
 }

@@ -89,6 +89,19 @@ fn a_conversion_and_its_pairs_are_one_fit() {
     assert_ne!(draws, project.draws("audited"));
 }
 
+/// A program is named from the current folder, the config stands in another one.
+#[test]
+fn a_program_of_ones_own_is_found_from_the_converted_config() {
+    let project = files();
+    project.write("own.stan", include_str!("../../stan/linear.stan"));
+    let line = "convert survey.csv register.csv pairs.csv --id person --formula wage~educ --model own.stan";
+    project.run(&line.split(' ').collect::<Vec<_>>(), 0);
+    let config = std::fs::read_to_string(project.path("linked/config.json")).unwrap();
+    let config: Value = serde_json::from_str(&config).unwrap();
+    let program = project.path("own.stan").canonicalize().unwrap();
+    assert_eq!(config["model"]["stan"], json!(program));
+}
+
 #[test]
 fn mistakes_in_the_arguments_are_one_sentence() {
     let project = files();

@@ -148,3 +148,24 @@ fn files_of_others_are_not_replaced() {
     assert!(stderr.contains("is the file that is read"), "{stderr}");
     assert_eq!(read(&project.path("estimates.csv")), estimates);
 }
+
+/// `init`, `simulate` and `convert` name their outputs, which may be what they read.
+#[test]
+fn no_command_writes_over_what_it_reads() {
+    let project = Project::new(&[]);
+    let data = read(&project.path("data.csv"));
+    project.write("linked/linked.csv", "id,y\na,1\nb,2.5\nc,4\n");
+    project.write("right.csv", "id,x\na,1\nb,2\nc,4\n");
+    project.write("pairs.csv", "id_l,id_r\na,a\nb,b\nc,c\n");
+    let left = read(&project.path("linked/linked.csv"));
+    for line in [
+        "init --from data.csv data.csv --response y --force",
+        "simulate --design file --from data.csv --response y --predictors x --output . --force",
+        "convert linked/linked.csv right.csv pairs.csv --id id --formula y~x --columns id_l id_r --force",
+    ] {
+        let (_, stderr) = project.run(&line.split(' ').collect::<Vec<_>>(), 2);
+        assert!(stderr.contains("is the file that is read"), "{stderr}");
+    }
+    assert_eq!(read(&project.path("data.csv")), data);
+    assert_eq!(read(&project.path("linked/linked.csv")), left);
+}

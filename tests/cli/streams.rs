@@ -49,6 +49,10 @@ fn a_full_disk_behind_stdout_is_told_and_strict_is_judged_before() {
     assert_sentence(&project, &format!("{limited} > p.csv"), 2, large);
     let line = format!("{limited} --output q.csv");
     assert_sentence(&project, &line, 2, "cannot write q.csv: File too large");
+    assert!(!project.path("q.csv").exists());
+    project.write("q.csv", "mine");
+    shell(&project, &format!("{line} --force"));
+    assert_eq!(fs::read_to_string(project.path("q.csv")).unwrap(), "mine");
     // Too few draws: --strict ends with 1, wherever the table goes.
     let short = "$U fit config.json --quiet --set sampler.draws=12 --set output=short --strict";
     let (code, _, stderr) = shell(&project, &format!("{short} >/dev/full"));
@@ -115,6 +119,24 @@ fn a_lost_chain_is_a_problem() {
     let (stdout, _) = project.run(&["diagnose", "out", "--strict"], 1);
     assert!(stdout.contains("there are 200 of 400 draws"), "{stdout}");
     assert!(!stdout.contains("No problems found"), "{stdout}");
+}
+
+/// Half of the links would pass for a fit with fewer wrong ones.
+#[test]
+fn lost_links_are_noticed() {
+    let project = Project::new(&[("permutation.update.name", json!("active_set"))]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let links = fs::read_to_string(project.path("out/links_1.csv")).unwrap();
+    let lines: Vec<&str> = links.lines().collect();
+    assert!(lines.len() > 10);
+    let half = lines[..lines.len() / 2].join("\n") + "\n";
+    project.write("out/links_1.csv", &half);
+    let says = "links_1.csv is damaged, it has not the links of all draws: fit again with --force";
+    for line in ["report out", "diagnose out --strict", "export out"] {
+        assert_sentence(&project, &format!("$U {line}"), 2, says);
+    }
+    project.write("out/links_1.csv", &links);
+    assert_eq!(shell(&project, "$U report out").0, 0);
 }
 
 #[test]

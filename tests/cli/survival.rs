@@ -95,4 +95,16 @@ fn mistakes_are_one_sentence() {
         );
         assert!(said.contains(sentence), "{formula}: {said}");
     }
+    // Times of which none is censored are a file like any other; without any event there is nothing to fit.
+    let file = |died| {
+        let lines = [(3, 5), (4, 7), (2, 1), (5, 4), (9, 2)];
+        let lines = lines.map(|(months, x)| format!("{months},{died},{x}\n"));
+        project.write("t.csv", &format!("months,died,x\n{}", lines.concat()));
+    };
+    file(1);
+    project.run(&["check", "config.json"], 0);
+    file(0);
+    let (_, said) = project.run(&["check", "config.json"], 2);
+    let sentence = "`died` (data.formula) is 0 in every row; choose a column that is 1 where the event was seen";
+    assert!(said.contains(sentence), "{said}");
 }

@@ -9,7 +9,6 @@ mod zarr;
 #[cfg(test)]
 mod tests;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use rand::Rng;
@@ -23,7 +22,7 @@ use crate::posterior::draws::DrawsError;
 use crate::posterior::links::{LinksSummary, RowNumbers};
 use crate::posterior::{ExportFolder, Posterior, PosteriorError};
 use crate::sampler::links::Permutation;
-use crate::text::FileError;
+use crate::text::{FileError, write_whole};
 pub use arviz::write_arviz;
 pub(crate) use links::ChainLinks;
 
@@ -141,7 +140,7 @@ impl Export {
         let mut write = |name: String, pi: &Permutation| {
             let response_of: Vec<usize> = (0..pi.len()).map(|j| pi.row_of(j)).collect();
             let path = to.join(&name);
-            fs::write(&path, self.relinkable.csv(&response_of)).map_err(FileError::write(&path))?;
+            write_whole(&path, self.relinkable.csv(&response_of))?;
             linkings.push(self.judged(Some(name), pi));
             Ok::<_, ExportError>(())
         };

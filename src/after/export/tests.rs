@@ -1,6 +1,7 @@
 //! Exports of fits made up on disk, read back.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -428,11 +428,10 @@ impl Parser {
         let names = FUNCTIONS.map(|function| function.name);
         let words = match (name, nearest(name, names)) {
             ("C", _) => "C(...) makes a category, which has no place in arithmetic".into(),
-            ("cbind" | "Surv", _) => {
-                "cbind(...) lists responses, so it stands alone left of `~` in data.formula; \
+            ("cbind" | "Surv", _) => format!(
+                "{name}(...) lists responses, so it stands alone left of `~` in data.formula; \
                  data.response takes a list such as [\"food\", \"rent\"]"
-                    .into()
-            }
+            ),
             (_, Some(known)) => format!("`{name}` is no function here; did you mean `{known}`?"),
             (_, None) => format!(
                 "`{name}` is no function here; there are {}, I for arithmetic and C for categories",

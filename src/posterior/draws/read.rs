@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::Checkpoint;
 use super::copies::is_copy;
 use crate::posterior::diagnostics::e_bfmi;
-use crate::posterior::{FitState, Folder, PosteriorError, Status};
+use crate::posterior::{FitState, Folder, FolderLock, PosteriorError, Status};
 use crate::text::FileError;
 
 #[derive(Debug, Error)]
@@ -102,6 +102,7 @@ pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, PosteriorError> {
     }
     let is_finished = |status: &Status| status.state == FitState::Finished;
     if chains.is_empty() && status.is_some_and(|status| !is_finished(&status)) {
+        FolderLock::check_free(&folder)?;
         return Err(PosteriorError::NoDrawsYet {
             path: folder.path().to_path_buf(),
         });

@@ -16,8 +16,9 @@ pub use description::Description;
 pub use trial::{METHODS, SHARES, Trial, Trials, check};
 
 use crate::fit::FitError;
+use crate::posterior::PosteriorError;
 use crate::study::simulate::SimulateError;
-use crate::text::FileError;
+use crate::text::{FileError, text_if_there, write_whole};
 
 pub const ASSESS_JSON: &str = "assess.json";
 pub const ASSESS_SVG: &str = "assess.svg";
@@ -57,13 +58,24 @@ pub struct Assessment {
 }
 
 impl Assessment {
+    /// Refuses files of these names that no assessment wrote.
+    pub fn check_place(folder: &Path) -> Result<(), AssessError> {
+        let json = text_if_there(&folder.join(ASSESS_JSON))?;
+        let is_ours = json.is_some_and(|text| text.contains("\"expected_seconds\""));
+        let files = [ASSESS_JSON, ASSESS_SVG].map(|name| folder.join(name));
+        match files.into_iter().find(|path| path.exists() && !is_ours) {
+            None => Ok(()),
+            Some(path) => Err(FitError::from(PosteriorError::NotOurs { path }).into()),
+        }
+    }
+
     /// Writes assess.json and assess.svg, and nothing else.
     pub fn write(&self, folder: &Path) -> Result<(), AssessError> {
         fs::create_dir_all(folder).map_err(FileError::write_to(folder))?;
         let json = serde_json::to_string_pretty(self).expect("plain JSON") + "\n";
         for (name, text) in [(ASSESS_JSON, json), (ASSESS_SVG, self.figure().svg())] {
             let path = folder.join(name);
-            fs::write(&path, text).map_err(FileError::write_to(&path))?;
+            write_whole(&path, text)?;
         }
         Ok(())
     }

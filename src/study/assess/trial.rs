@@ -82,9 +82,10 @@ impl<'a> Trials<'a> {
         config.sampler.warmup = config.sampler.warmup.min(NUM_WARMUP);
         config.sampler.draws = config.sampler.draws.min(NUM_DRAWS);
         config.sampler.thin = 1;
-        // Both speak of the links that the file has, and would be wrong about planted ones.
+        // They speak of the links that the file has, and would be wrong about planted ones.
         data.match_probability = None;
         data.candidates = None;
+        data.rates = None;
         if config.permutation.prior == Prior::MatchProbability {
             config.permutation.prior = Prior::default();
         }

@@ -11,7 +11,7 @@ use serde_json::ser::Formatter;
 
 use super::{SimulateError, Simulated, Truth, predictor_names};
 use crate::config::{Data, DataSource, Family};
-use crate::text::FileError;
+use crate::text::{FileError, write_whole};
 
 /// Writes `data.csv`, `truth.json` and `config.json` into `folder`; replaces such files only with `force`.
 pub fn write_files(
@@ -33,7 +33,7 @@ pub fn write_files(
     fs::create_dir_all(folder).map_err(FileError::write(folder))?;
     for (name, text) in files {
         let path = folder.join(name);
-        fs::write(&path, text).map_err(FileError::write(&path))?;
+        write_whole(&path, text)?;
     }
     Ok(())
 }
