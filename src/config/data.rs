@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::check::Check;
 use super::explain::example;
 use super::links::{LinkColumns, LinkPairs, RawLinks};
-use super::{ConfigError, Response};
+use super::{ConfigError, Response, Weights};
+use crate::sampler::links::WeightSide;
 use crate::text::list;
 
 /// The linked data and the columns to use.
@@ -61,6 +62,16 @@ pub(super) struct RawData {
     /// CSV file of the places where a row may belong besides its own, relative to the config file: columns `row`,
     /// `partner` and, if you like, `weight`.
     pub(super) candidates: Option<PathBuf>,
+    /// Column of survey weights, or {"column": ..., "with": "response"}: the likelihood of each row is raised to its weight,
+    /// which stays with the predictors or moves with the response.
+    pub(super) weights: Option<Weights>,
+    /// Column of the strata of a survey. It is no part of the fit; `export` keeps it beside what the weights stay with.
+    pub(super) strata: Option<String>,
+    /// Column of the clusters (primary sampling units) of a survey, kept like the strata.
+    pub(super) clusters: Option<String>,
+    /// Column that is added to the linear predictor with the coefficient 1, or an expression such as "log(exposure)"; it
+    /// stays with the predictors.
+    pub(super) offset: Option<String>,
 }
 
 fn yes() -> bool {
@@ -119,6 +130,14 @@ pub struct Data {
     pub safe: Option<String>,
     pub match_probability: Option<String>,
     pub candidates: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strata: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<String>,
     /// Columns that are entries of the program's data block, by the name of the entry; they stand in `model.data`.
     #[serde(skip)]
     pub stan_columns: BTreeMap<String, StanColumn>,
@@ -161,6 +180,10 @@ impl Data {
             safe: None,
             match_probability: None,
             candidates: None,
+            weights: None,
+            strata: None,
+            clusters: None,
+            offset: None,
             stan_columns: BTreeMap::new(),
             rate_formula: None,
         }
@@ -192,6 +215,11 @@ impl Data {
     pub(super) fn has_probabilities(&self) -> bool {
         self.match_probability.is_some()
             || matches!(&self.source, DataSource::Pairs { links, .. } if links.probability.is_some())
+    }
+
+    /// What the columns of a survey stay with when a link changes.
+    pub fn survey_side(&self) -> WeightSide {
+        self.weights.as_ref().map_or_else(WeightSide::default, |w| w.with)
     }
 
     /// The files of the rows, for people to read.
@@ -281,6 +309,10 @@ impl RawData {
             safe: self.safe,
             match_probability: self.match_probability,
             candidates: self.candidates,
+            weights: self.weights,
+            strata: self.strata,
+            clusters: self.clusters,
+            offset: self.offset,
             stan_columns: BTreeMap::new(),
             rate_formula: None,
         })

@@ -18,6 +18,7 @@ mod resolved;
 mod response;
 mod strict_json;
 mod temperature;
+mod weights;
 
 pub use crate::model::{Family, ResponseKind};
 pub(crate) use check::Check;
@@ -33,3 +34,4 @@ pub use raw::Sampler;
 pub use resolved::{Config, Model, ModelSource};
 pub use response::Response;
 pub use temperature::{Alpha, Temperature};
+pub use weights::{WeightScale, Weights};

@@ -144,6 +144,7 @@ impl Config {
         let stan = check.model_source(&raw.model.stan, &folder)?;
         let feedback = check.feedback(raw.permutation.feedback, update, stan.shipped())?;
         let outside = check.outside(raw.permutation.outside, update, prior, feedback)?;
+        check.weights(&data, outside.is_some())?;
         let data = Data {
             stan_columns,
             rate_formula: rate_formula.clone(),

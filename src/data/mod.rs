@@ -35,6 +35,8 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::sampler::links::SurveyWeights;
+
 pub(crate) use cell::is_missing;
 pub use convert::{CANDIDATES, Conversion, LINKED, convert, probability_column};
 pub use error::DataError;
@@ -83,6 +85,8 @@ pub struct Dataset {
     pub stan_entries: Map<String, Value>,
     /// What the rates of wrong links depend on.
     pub rates: Option<RateCovariates>,
+    /// Powers of the likelihoods of the rows; None where every row counts once.
+    pub weights: Option<SurveyWeights>,
     pub notes: Notes,
 }
 
@@ -162,6 +166,7 @@ impl Dataset {
             groups: None,
             stan_entries: Map::new(),
             rates: None,
+            weights: None,
             notes: Notes::default(),
         }
     }

@@ -21,7 +21,7 @@ use crate::posterior::draws::{
 };
 use crate::sampler::chain::{
     Chain, ChainError, ChainOutcome, ChainParts, ChainSettings, ChainState, CollapsedMove,
-    DrawSink, LINK_COLUMNS, OUTSIDE_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
+    DrawSink, LINK_COLUMNS, LinkedDensity, OUTSIDE_COLUMNS, Observer, SAMPLER_COLUMNS, StepTwo,
 };
 use crate::sampler::hmc::warmup::AdaptationSettings;
 use crate::sampler::links::{
@@ -188,7 +188,10 @@ impl Run<'_> {
         match self.gaussian {
             Some(gaussian) => LinkedTheta::Statistics(GaussianGivenPi::new(gaussian)),
             None => {
-                let density = ThetaGivenPi::new(self.model, self.responses);
+                let mut density = ThetaGivenPi::new(self.model, self.responses);
+                if let Some(weights) = &self.data.weights {
+                    density.weights_mut().copy_from_slice(weights.values());
+                }
                 LinkedTheta::Program(density.in_coordinates(self.coordinates))
             }
         }
@@ -227,6 +230,10 @@ impl Run<'_> {
         };
         let pairs = self.pairs(rng.next_u32())?;
         let step_two = StepTwo::new(self.responses, self.prior, kernel, pairs);
+        let step_two = match &self.data.weights {
+            Some(weights) => step_two.with_survey(weights),
+            None => step_two,
+        };
         let step_two = match self.config.permutation.feedback {
             Feedback::Full => step_two,
             Feedback::None => step_two.without_feedback(&self.log_marginal()),
@@ -282,7 +289,7 @@ impl Run<'_> {
         let is_gaussian = self.config.model.family() == config::Family::Gaussian;
         let is_active_set = self.config.permutation.update == config::Update::ActiveSet;
         // With weights theta sees other rows than those of the surrogate.
-        let has_feedback = !self.config.permutation.has_weights();
+        let has_feedback = !self.model.is_weighted();
         let is_tempered_alike = temperature == temperature_links;
         // Its prior of the links must not change between iterations.
         let has_rates = self.rates.is_some();
@@ -310,14 +317,15 @@ impl Run<'_> {
         let (_, temperature) = self.config.temperature.at(self.data.num_rows());
         // Coefficients and error scale are parameters there, whatever the rows.
         let model = self.gaussian.map_or(self.model, GaussianDensity::prior);
-        Pairs::new(
+        let pairs = Pairs::new(
             self.config.model.family(),
             model,
             Outputs::new(model, DrawSeeds::new(u64::from(seed), 0))?,
             self.data.x.view(),
             self.responses,
             temperature,
-        )
+        )?;
+        Ok(pairs.with_weights(self.data.weights.as_ref()))
     }
 
     fn settings(&self) -> ChainSettings {

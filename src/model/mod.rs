@@ -27,4 +27,4 @@ pub(crate) use stan_model::WEIGHT;
 pub use stan_model::{Block, Outputs, StanModel, ThetaGivenPi};
 pub use stan_pairs::StanPairs;
 pub use standardised::Standardised;
-pub use weights::{WeightsError, check_weights};
+pub use weights::{WeightsError, check_survey, check_weights};

@@ -12,3 +12,4 @@ mod joint;
 mod quadrature;
 mod several;
 mod study;
+mod survey;
