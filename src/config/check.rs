@@ -319,7 +319,6 @@ impl Check<'_> {
         for (path, column) in [
             ("data.strata", &data.strata),
             ("data.clusters", &data.clusters),
-            ("data.offset", &data.offset),
         ] {
             if let Some(column) = column {
                 self.text(path, column)?;

@@ -69,9 +69,6 @@ pub(super) struct RawData {
     pub(super) strata: Option<String>,
     /// Column of the clusters (primary sampling units) of a survey, kept like the strata.
     pub(super) clusters: Option<String>,
-    /// Column that is added to the linear predictor with the coefficient 1, or an expression such as "log(exposure)"; it
-    /// stays with the predictors.
-    pub(super) offset: Option<String>,
 }
 
 fn yes() -> bool {
@@ -136,8 +133,6 @@ pub struct Data {
     pub strata: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clusters: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub offset: Option<String>,
     /// Columns that are entries of the program's data block, by the name of the entry; they stand in `model.data`.
     #[serde(skip)]
     pub stan_columns: BTreeMap<String, StanColumn>,
@@ -183,7 +178,6 @@ impl Data {
             weights: None,
             strata: None,
             clusters: None,
-            offset: None,
             stan_columns: BTreeMap::new(),
             rate_formula: None,
         }
@@ -219,7 +213,9 @@ impl Data {
 
     /// What the columns of a survey stay with when a link changes.
     pub fn survey_side(&self) -> WeightSide {
-        self.weights.as_ref().map_or_else(WeightSide::default, |w| w.with)
+        self.weights
+            .as_ref()
+            .map_or_else(WeightSide::default, |w| w.with)
     }
 
     /// The files of the rows, for people to read.
@@ -312,7 +308,6 @@ impl RawData {
             weights: self.weights,
             strata: self.strata,
             clusters: self.clusters,
-            offset: self.offset,
             stan_columns: BTreeMap::new(),
             rate_formula: None,
         })

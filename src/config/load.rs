@@ -521,7 +521,6 @@ mod tests {
             "scale",
             "strata",
             "clusters",
-            "offset",
             "temperature",
             "likelihood_power",
             "permutation",

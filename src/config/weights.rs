@@ -110,3 +110,67 @@ impl JsonSchema for Weights {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::config::{self, Config};
+
+    fn parsed(weights: Value, outside: bool) -> Result<Config, String> {
+        let config = json!({
+            "model": {"stan": "linear"},
+            "data": {"file": "w.csv", "formula": "y ~ x", "weights": weights},
+            "permutation": {"outside": outside}
+        });
+        let parsed = config::parse(&config.to_string(), Path::new("wages.json"), &[]);
+        parsed.map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_column_or_an_object() {
+        let found = parsed(json!("w"), false).unwrap().data.weights.unwrap();
+        assert_eq!(found.column, "w");
+        assert_eq!(found.with, WeightSide::Predictors);
+        assert_eq!(found.scale, WeightScale::AsGiven);
+        let object = json!({"column": "w", "with": "response", "scale": "mean_one"});
+        let config = parsed(object.clone(), true).unwrap();
+        let saved = serde_json::to_value(&config).unwrap();
+        assert_eq!(saved["data"]["weights"], object);
+        let without = parsed(Value::Null, false).unwrap();
+        let saved = serde_json::to_value(&without).unwrap();
+        assert!(saved["data"].get("weights").is_none());
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (weights, outside, sentence) in [
+            (
+                json!(3),
+                false,
+                r#"`data.weights` is 3; write a column such as "weight", or {"column": "weight", "with": "response", "scale": "mean_one"}"#,
+            ),
+            (
+                json!({"column": "w", "with": "both"}),
+                false,
+                r#"`data.weights.with` is "both"; the choices here are `predictors` and `response`"#,
+            ),
+            (
+                json!(""),
+                false,
+                "`data.weights` is empty; fill it in or remove the key",
+            ),
+            (
+                json!("w"),
+                true,
+                r#"`data.weights` is {"column":"w","with":"predictors","scale":"as_given"}; where responses may come from outside the file a weight moves with its response, so set "with": "response" in data.weights, or permutation.outside to false"#,
+            ),
+        ] {
+            let found = parsed(weights, outside).unwrap_err();
+            assert_eq!(found, format!("wages.json: {sentence}"));
+        }
+    }
+}

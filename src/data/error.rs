@@ -65,6 +65,10 @@ pub enum DataError {
         side: &'static str,
         other: &'static str,
     },
+    #[error(
+        "--also names `{column}`, which belongs to the survey and stays with the predictors; leave it out, or fit with \"with\": \"response\" in data.weights"
+    )]
+    SurveyMoves { column: String },
     #[error("`{column}` is the response and also data.weights; name another column of weights")]
     WeightIsResponse { column: String },
     #[error("{file}, line {line}: `{column}` is {value}; {fix}")]

@@ -41,7 +41,7 @@ pub(crate) use cell::is_missing;
 pub use convert::{CANDIDATES, Conversion, LINKED, convert, probability_column};
 pub use error::DataError;
 pub(crate) use formula::Formula;
-pub use groups::Groups;
+pub use groups::{Groups, NewGroups};
 pub use link_space::{link_space, outside_prior};
 pub use linkage::{LabelNotes, LinkageNotes};
 pub use new_rows::{NewRows, read_new};

@@ -217,8 +217,16 @@ impl Columns {
             return Err(DataError::SurveySide {
                 file: linked.file(column).into(),
                 column: linked.name(column).into(),
-                side: if with_response { "response" } else { "predictors" },
-                other: if with_response { "predictors" } else { "response" },
+                side: if with_response {
+                    "response"
+                } else {
+                    "predictors"
+                },
+                other: if with_response {
+                    "predictors"
+                } else {
+                    "response"
+                },
             });
         }
         let mut used = self.response.iter().chain(&self.predictors);
@@ -247,12 +255,7 @@ impl Columns {
 
     /// Those that must have a value in every row; each once.
     fn needed(&self) -> Vec<Column> {
-        let optional = [
-            self.block,
-            self.safe,
-            self.match_probability,
-            self.weights,
-        ];
+        let optional = [self.block, self.safe, self.match_probability, self.weights];
         let mut columns: Vec<Column> = Vec::new();
         for column in [&self.response[..], &self.staying(), &self.rates]
             .concat()
@@ -351,7 +354,9 @@ impl<'a> Optional<'a> {
     fn weights(&self) -> Result<Option<Vec<f64>>, DataError> {
         self.each(|cell| match cell::number(cell) {
             Number::Value(value) if (0.0..1e100).contains(&value) => Ok(value),
-            Number::Value(_) => Err("write a weight, 0 or more and below 1e100, or leave the row out"),
+            Number::Value(_) => {
+                Err("write a weight, 0 or more and below 1e100, or leave the row out")
+            }
             Number::Missing => unreachable!("rows with a missing value were left out"),
             Number::Bad(fix) | Number::Text(fix) => Err(fix),
         })

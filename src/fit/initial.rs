@@ -40,7 +40,10 @@ pub fn initial_values(
     let mut start = |mut values: Map<String, Value>, radius: f64| {
         values.insert(config.model.response.clone(), response.clone());
         if model.is_weighted() {
-            let weights = data.weights.as_ref().map(|weights| weights.values().to_vec());
+            let weights = data
+                .weights
+                .as_ref()
+                .map(|weights| weights.values().to_vec());
             let weights = weights.unwrap_or_else(|| vec![1.0; data.num_rows()]);
             values.insert(WEIGHT.into(), json!(weights));
         }

@@ -10,8 +10,8 @@ use super::{Block, Family, ModelError, Outputs, StanModel, StanPairs};
 use crate::numerics::dot;
 use crate::sampler::chain::LinkedPairs;
 use crate::sampler::links::{
-    FamilyLogLik, LinkKernel, LinksGivenMoved, OutsideLinks, PairLogLik,
-    Permutation, Prior, SurveyWeights, UpdateInfo, WeightedLogLik,
+    FamilyLogLik, LinkKernel, LinksGivenMoved, OutsideLinks, PairLogLik, Permutation, Prior,
+    SurveyWeights, UpdateInfo, WeightedLogLik,
 };
 
 /// The pair likelihood of one chain.

@@ -21,7 +21,11 @@ fn exact(alpha: f64, weight: impl Fn(usize, usize) -> f64) -> Enumeration {
 /// The draws are those of the pseudo-posterior whose weights stay with the predictors (`with_predictors`), or move with the
 /// response; and neither those of the other nor of one without weights.
 fn accepts_only(with_predictors: bool, alpha: f64, seed: u64, mut settings: Value) {
-    let with = if with_predictors { "predictors" } else { "response" };
+    let with = if with_predictors {
+        "predictors"
+    } else {
+        "response"
+    };
     settings["known"] = json!({"weights": {"column": "w", "with": with}});
     settings["temperature"] = json!(alpha);
     let draws = fit(seed, settings);
@@ -60,7 +64,10 @@ fn tempered_weights_and_checkerboard_moves() {
 
 #[test]
 fn weights_of_the_predictors_with_pair_likelihoods_from_the_program() {
-    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stan/linear_weighted_log_lik.stan");
+    let program = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/stan/linear_weighted_log_lik.stan"
+    );
     let model = json!({"stan": program, "family": {"name": "stan"}});
     accepts_only(true, 1.0, 34, json!({"model": model}));
 }

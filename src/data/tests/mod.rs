@@ -1,10 +1,12 @@
-//! Whole data sets from files: categories, missing values, several responses, two files, candidate pairs, linkage output.
+//! Whole data sets from files: categories, missing values, several responses, survey weights, two files,
+//! candidate pairs, linkage output.
 
 mod candidates;
 mod categories;
 mod linkage;
 mod missing;
 mod several;
+mod survey;
 mod two_files;
 
 use super::{DataError, Dataset, INTERCEPT, Reference, read};

@@ -43,6 +43,17 @@ impl SurveyWeights {
         self.side
     }
 
+    /// The weights after the links of the data themselves changed: row j has the response that was in row `source[j]`.
+    pub fn with_responses_of(&self, source: &[usize]) -> SurveyWeights {
+        match self.side {
+            WeightSide::Predictors => self.clone(),
+            WeightSide::Response => SurveyWeights {
+                values: source.iter().map(|&row| self.values[row]).collect(),
+                side: self.side,
+            },
+        }
+    }
+
     /// The weight of the response of `row` at the predictors of `column`.
     #[inline]
     pub fn of_pair(&self, row: usize, column: usize) -> f64 {
