@@ -85,6 +85,8 @@ fn a_program_without_weights_is_refused() {
             "model.stan=mean_shift",
             "--set",
             "permutation.update.name=none",
+            "--set",
+            "model.data={\"k\":2}",
         ],
         2,
     );

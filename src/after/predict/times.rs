@@ -1,42 +1,10 @@
 //! New times of the shipped programs `weibull_survival` and `log_normal_survival`: when the event comes, not censored.
 
 use rand::Rng;
-use rand_distr::{Distribution, Open01, StandardNormal};
 
 use super::Prediction;
 use super::multivariate::Values;
-use crate::numerics::log_gamma;
-
-/// The law of a time given its row of predictors, at one draw of the parameters.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum TimeLaw {
-    /// exp(x'beta) is the time by which the event has come with probability 1 - 1/e.
-    Weibull { shape: f64 },
-    /// exp(x'beta) is the median.
-    LogNormal { sigma: f64 },
-}
-
-impl TimeLaw {
-    fn mean(self, linear: f64) -> f64 {
-        match self {
-            TimeLaw::Weibull { shape } => (linear + log_gamma(1.0 + 1.0 / shape)).exp(),
-            TimeLaw::LogNormal { sigma } => (linear + 0.5 * sigma * sigma).exp(),
-        }
-    }
-
-    fn draw(self, linear: f64, rng: &mut impl Rng) -> f64 {
-        match self {
-            TimeLaw::Weibull { shape } => {
-                let survival: f64 = Open01.sample(rng);
-                (linear + (-survival.ln()).ln() / shape).exp()
-            }
-            TimeLaw::LogNormal { sigma } => {
-                let z: f64 = StandardNormal.sample(rng);
-                (linear + sigma * z).exp()
-            }
-        }
-    }
-}
+use crate::model::TimeLaw;
 
 /// Times and expected times; None where the draws lack a parameter or the program is another one.
 pub(super) fn draw(prediction: &Prediction, rng: &mut impl Rng) -> Option<(Values, Values)> {
