@@ -520,3 +520,6 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             .flat_map(|rate| rate.regression.in_units(&rate.gamma))
     }
 }
+
+#[cfg(test)]
+mod survey_tests;

@@ -17,6 +17,7 @@ fn general(links: Links) -> Design {
         intercept: Some(-1.5),
         sigma: 0.0,
         errors: Family::Gaussian,
+        times: None,
         links,
         outside: 0.0,
     }
