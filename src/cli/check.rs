@@ -5,11 +5,10 @@ use clap::Args;
 use super::config_args::{ConfigArgs, warn_of_size, warn_of_unreachable_links, what_was_done};
 use super::failure::Failure;
 use super::terminal::tidy;
-use crate::config;
+use crate::config::{self, WeightSide};
 use crate::fit::{Existing, Prepared, check_output, check_writable};
 use crate::posterior::Folder;
 use crate::priors::PriorsUsed;
-use crate::sampler::links::WeightSide;
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {

@@ -8,8 +8,8 @@ use super::failure::Failure;
 use super::json;
 use super::terminal::{absolute, check_finished};
 use crate::after::export::{Export, Settings, write_arviz};
+use crate::config::WeightSide;
 use crate::posterior::{ExportFolder, Folder, Posterior};
-use crate::sampler::links::WeightSide;
 
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {

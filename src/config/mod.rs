@@ -21,6 +21,7 @@ mod temperature;
 mod weights;
 
 pub use crate::model::{Family, ResponseKind};
+pub use crate::sampler::links::WeightSide;
 pub(crate) use check::Check;
 pub use choices::{Audit, Feedback, Prior, Priors, Update};
 pub use data::{Data, DataSource, Missing, StanColumn};

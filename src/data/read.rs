@@ -229,12 +229,12 @@ impl Columns {
                 },
             });
         }
-        let mut used = self.response.iter().chain(&self.predictors);
-        match self.weights.filter(|column| used.any(|c| c == column)) {
-            Some(column) if self.response.contains(&column) => Err(DataError::WeightIsResponse {
+        let beside_response = |column: &Column| self.response.contains(column);
+        match self.weights.filter(beside_response) {
+            Some(column) => Err(DataError::WeightIsResponse {
                 column: linked.name(column).into(),
             }),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
