@@ -13,7 +13,7 @@ use ndarray::ArrayView2;
 
 pub use generalised::generalised;
 pub use known_rate::{KnownRate, RateAveraged, one_rate};
-pub use least_squares::least_squares;
+pub use least_squares::{least_squares, weighted_least_squares};
 pub(crate) use robust_mixture::{LEAST_LOG_SPREAD, Regression, Shape};
 pub use robust_mixture::{RobustMixtureFit, robust_mixture};
 
@@ -55,6 +55,23 @@ impl Baseline {
             Baseline::Huber => huber::fit(x, y),
             Baseline::Mixture => mixture::fit(x, y),
             Baseline::Quantile { tau } => quantile::fit(x, y, tau),
+        }
+    }
+
+    /// The fit with survey weights; None for a method that takes none.
+    pub fn fit_weighted(
+        self,
+        x: ArrayView2<f64>,
+        y: &[f64],
+        weights: &[f64],
+    ) -> Option<BaselineFit> {
+        match self {
+            Baseline::LeastSquares => {
+                let fit = weighted_least_squares(x, y, weights)?;
+                let sigma = fit.sigma2.sqrt();
+                Some(BaselineFit::plain(fit.beta, fit.standard_error, sigma))
+            }
+            Baseline::Huber | Baseline::Mixture | Baseline::Quantile { .. } => None,
         }
     }
 

@@ -58,6 +58,7 @@ pub(super) fn design(num_rows: usize, num_predictors: usize, sigma: f64, mislink
         intercept: Some(1.0),
         sigma,
         errors: Family::Gaussian,
+        times: None,
         links: Links::Random {
             fraction: mislinked,
         },

@@ -5,8 +5,8 @@ use clap::Args;
 use super::config_args::{ConfigArgs, warn_of_size, warn_of_unreachable_links, what_was_done};
 use super::failure::Failure;
 use super::terminal::tidy;
-use crate::config;
-use crate::fit::{Existing, check_output, check_writable};
+use crate::config::{self, WeightSide};
+use crate::fit::{Existing, Prepared, check_output, check_writable};
 use crate::posterior::Folder;
 use crate::priors::PriorsUsed;
 
@@ -39,6 +39,9 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     for line in what_was_done(&prepared) {
         say!("{line}");
     }
+    if let Some(words) = weights_in_words(&prepared) {
+        say!("weights  {words}");
+    }
     let links = &prepared.config.permutation;
     if let Some(rate) = links
         .prior
@@ -64,6 +67,24 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         Err(occupied) => say!("Everything else is ready to fit, but {occupied}"),
     }
     Ok(())
+}
+
+/// The survey weights: their column, what they stay with, and how many rows they count for.
+fn weights_in_words(prepared: &Prepared) -> Option<String> {
+    let asked = prepared.config.data.weights.as_ref()?;
+    let Some(weights) = &prepared.data.weights else {
+        return Some(format!("{}: every row counts once", asked.column));
+    };
+    let side = match weights.side() {
+        WeightSide::Predictors => "stay with the predictors",
+        WeightSide::Response => "move with the response",
+    };
+    let sum: f64 = weights.values().iter().sum();
+    Some(format!(
+        "{} ({side}); the {} rows count as {sum:.1}",
+        asked.column,
+        prepared.data.num_rows()
+    ))
 }
 
 fn print_priors(priors: &PriorsUsed) {

@@ -8,6 +8,7 @@ use super::failure::Failure;
 use super::json;
 use super::terminal::{absolute, check_finished};
 use crate::after::export::{Export, Settings, write_arviz};
+use crate::config::WeightSide;
 use crate::posterior::{ExportFolder, Folder, Posterior};
 
 #[derive(Debug, Args)]
@@ -66,6 +67,16 @@ pub(super) fn export(args: ExportArgs) -> Result<(), Failure> {
         );
     }
     json::result("folder", absolute(&to));
+    if let Some((names, side)) = export.survey_columns() {
+        let where_to = match side {
+            WeightSide::Predictors => "stayed with the predictors",
+            WeightSide::Response => "moved with the response",
+        };
+        note!(
+            "The columns of the survey ({}) {where_to}.",
+            names.join(", ")
+        );
+    }
     say!("Written to {}:", to.display());
     let num_rows = export.num_rows();
     for linking in linkings {

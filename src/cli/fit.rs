@@ -155,6 +155,9 @@ impl ResultArgs {
             for reason in prepared.nothing_to_compare() {
                 note!("warning: --compare finds nothing to compare: {reason}");
             }
+            if let Some(sentence) = prepared.left_out_of_comparison() {
+                note!("warning: {sentence}");
+            }
         }
         let stop = stop_on_interrupt("Stopping after the current iteration");
         let progress = ChainProgress::new(prepared.config.sampler.chains, self.quiet);

@@ -9,7 +9,7 @@ use super::json;
 use super::terminal::{absolute, refuse_input};
 use crate::config::{Data, Family, Missing};
 use crate::study::simulate::{
-    self, DEFAULT_MISLINKED, Design, DesignName, Kind, Settings, SimulateError, Source,
+    self, DEFAULT_MISLINKED, Design, DesignName, Kind, Settings, SimulateError, Source, TimesName,
     config_text, mislink_file, needed, write_files,
 };
 
@@ -46,7 +46,7 @@ pub(super) struct SimulateArgs {
     /// negative_binomial: variance = mean + mean^2 / phi [default: 5]
     #[arg(long)]
     phi: Option<f64>,
-    /// gamma: variance = mean^2 / shape [default: 5]
+    /// gamma: variance = mean^2 / shape [default: 5]; --times weibull: its shape [default: 1.5]
     #[arg(long)]
     shape: Option<f64>,
     /// Scale of the errors [default: 0.1 for paper, 1 for general]
@@ -76,6 +76,12 @@ pub(super) struct SimulateArgs {
     /// general: the share of the mislinked rows whose response belongs to nobody in the file [default: 0]
     #[arg(long, value_name = "SHARE")]
     outside: Option<f64>,
+    /// general: times until an event, in the columns `time` and `event`, in place of a response
+    #[arg(long, value_enum, value_name = "LAW")]
+    times: Option<TimesName>,
+    /// general with --times: the share of the times that are censored [default: 0.2]
+    #[arg(long, value_name = "SHARE")]
+    censored: Option<f64>,
     /// file: the CSV file
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
@@ -173,6 +179,8 @@ impl SimulateArgs {
             ("--intercept", self.intercept.is_some()),
             ("--blocks", self.blocks.is_some()),
             ("--outside", self.outside.is_some()),
+            ("--times", self.times.is_some()),
+            ("--censored", self.censored.is_some()),
         ];
         let of_file = [
             ("--from", self.from.is_some()),
@@ -229,6 +237,8 @@ impl SimulateArgs {
             kind: self.kind,
             blocks: self.blocks,
             outside: self.outside,
+            times: self.times,
+            censored: self.censored,
         };
         Ok(settings.design()?)
     }

@@ -2,6 +2,7 @@
 
 use crate::model::stan::{ShippedModel, shipped_names};
 use crate::model::{Parameter, Source};
+use crate::sampler::links::WeightSide;
 use crate::text::{nearest, quoted_list};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -310,6 +311,31 @@ impl Check<'_> {
             "without feedback the moved rows are sampled, so set permutation.update to {\"name\": \"active_set\"} or remove it",
         )?;
         Ok(feedback)
+    }
+
+    /// Survey weights go with columns of files. A response from outside leaves its place empty, and with it a weight of the
+    /// predictors; what that response counts with would depend on the unit of the response.
+    pub(super) fn weights(&self, data: &Data, has_outside: bool) -> Result<(), ConfigError> {
+        for (path, column) in [
+            ("data.strata", &data.strata),
+            ("data.clusters", &data.clusters),
+        ] {
+            if let Some(column) = column {
+                self.text(path, column)?;
+            }
+        }
+        let Some(weights) = &data.weights else {
+            return Ok(());
+        };
+        self.text("data.weights", &weights.column)?;
+        let path = "data.weights";
+        let shown = serde_json::to_string(weights).expect("plain JSON");
+        self.that(
+            !has_outside || weights.with == WeightSide::Response,
+            path,
+            &shown,
+            "where responses may come from outside the file a weight moves with its response, so set \"with\": \"response\" in data.weights, or permutation.outside to false",
+        )
     }
 
     /// Responses from outside the file, where the config says that there may be any.

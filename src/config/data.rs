@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::check::Check;
 use super::explain::example;
 use super::links::{LinkColumns, LinkPairs, RawLinks};
-use super::{ConfigError, Response};
+use super::{ConfigError, Response, Weights};
+use crate::sampler::links::WeightSide;
 use crate::text::list;
 
 /// The linked data and the columns to use.
@@ -65,6 +66,13 @@ pub(super) struct RawData {
     /// to. "places" needs `permutation.outside`, which it switches on.
     #[serde(default)]
     pub(super) unlinked: Unlinked,
+    /// Column of survey weights, or {"column": ..., "with": "response"}: the likelihood of each row is raised to its weight,
+    /// which stays with the predictors or moves with the response.
+    pub(super) weights: Option<Weights>,
+    /// Column of the strata of a survey. It is no part of the fit; `export` keeps it beside what the weights stay with.
+    pub(super) strata: Option<String>,
+    /// Column of the clusters (primary sampling units) of a survey, kept like the strata.
+    pub(super) clusters: Option<String>,
 }
 
 fn yes() -> bool {
@@ -143,6 +151,12 @@ pub struct Data {
     /// What becomes of the rows of the right file that no row of the left one is linked to.
     #[serde(skip_serializing_if = "Unlinked::is_left_out")]
     pub unlinked: Unlinked,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weights: Option<Weights>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strata: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<String>,
     /// Columns that are entries of the program's data block, by the name of the entry; they stand in `model.data`.
     #[serde(skip)]
     pub stan_columns: BTreeMap<String, StanColumn>,
@@ -186,6 +200,9 @@ impl Data {
             match_probability: None,
             candidates: None,
             unlinked: Unlinked::LeaveOut,
+            weights: None,
+            strata: None,
+            clusters: None,
             stan_columns: BTreeMap::new(),
             rate_formula: None,
         }
@@ -217,6 +234,13 @@ impl Data {
     pub(super) fn has_probabilities(&self) -> bool {
         self.match_probability.is_some()
             || matches!(&self.source, DataSource::Pairs { links, .. } if links.probability.is_some())
+    }
+
+    /// What the columns of a survey stay with when a link changes.
+    pub fn survey_side(&self) -> WeightSide {
+        self.weights
+            .as_ref()
+            .map_or_else(WeightSide::default, |w| w.with)
     }
 
     /// The files of the rows, for people to read.
@@ -313,6 +337,9 @@ impl RawData {
             match_probability: self.match_probability,
             candidates: self.candidates,
             unlinked: self.unlinked,
+            weights: self.weights,
+            strata: self.strata,
+            clusters: self.clusters,
             stan_columns: BTreeMap::new(),
             rate_formula: None,
         })

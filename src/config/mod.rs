@@ -18,8 +18,10 @@ mod resolved;
 mod response;
 mod strict_json;
 mod temperature;
+mod weights;
 
 pub use crate::model::{Family, ResponseKind};
+pub use crate::sampler::links::WeightSide;
 pub(crate) use check::Check;
 pub use choices::{Audit, Feedback, Prior, Priors, Update};
 pub use data::{Data, DataSource, Missing, StanColumn, Unlinked};
@@ -33,3 +35,4 @@ pub use raw::Sampler;
 pub use resolved::{Config, Model, ModelSource};
 pub use response::Response;
 pub use temperature::{Alpha, Temperature};
+pub use weights::{WeightScale, Weights};

@@ -147,6 +147,7 @@ impl Config {
         let has_places = data.unlinked == Unlinked::Places;
         let outside = OutsideAsTyped::for_places(raw.permutation.outside, has_places);
         let outside = check.outside(outside, update, prior, feedback, has_places)?;
+        check.weights(&data, outside.is_some())?;
         let data = Data {
             stan_columns,
             rate_formula: rate_formula.clone(),

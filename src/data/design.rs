@@ -55,6 +55,16 @@ pub(super) fn design_of_group(
     Terms::new(linked, &formula, data, data.predictors_key())?.design()
 }
 
+/// The same columns for `rows`, with the levels and references that the rows of the fit have.
+pub(super) fn design_of_group_of_new_rows(
+    rows: &Linked,
+    fitted: &Linked,
+    group: &Group,
+    data: &Data,
+) -> Result<Design, DataError> {
+    design_of_new_rows(rows, fitted, &Formula::of_group(group), data)
+}
+
 /// The columns that the terms of `permutation.rate_formula` make, each of which must vary.
 pub(super) fn rate_design(
     linked: &Linked,

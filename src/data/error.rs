@@ -52,6 +52,25 @@ pub enum DataError {
          the config's data"
     )]
     MissingValues { file: String, columns: String },
+    #[error(
+        "{file}: fewer than two rows have a weight above 0 in `{column}` (data.weights), or the weights are too large to add; correct the weights, or remove data.weights"
+    )]
+    NoWeights { file: String, column: String },
+    #[error(
+        "`{column}` of {file} belongs to the survey, whose weights stay with the {side}, but it stands in the file of the {other}; set \"with\": \"{other}\" in data.weights, or name a column of the other file"
+    )]
+    SurveySide {
+        file: String,
+        column: String,
+        side: &'static str,
+        other: &'static str,
+    },
+    #[error(
+        "--also names `{column}`, which belongs to the survey and stays with the predictors; leave it out, or fit with \"with\": \"response\" in data.weights"
+    )]
+    SurveyMoves { column: String },
+    #[error("`{column}` is the response and also data.weights; name another column of weights")]
+    WeightIsResponse { column: String },
     #[error("{file}, line {line}: `{column}` is {value}; {fix}")]
     BadValue {
         file: String,

@@ -3,7 +3,8 @@
 use ndarray::Array2;
 use serde_json::{Map, Value, json};
 
-use super::design::design_of_group;
+use super::cell::{self, Number};
+use super::design::{design_of_group, design_of_group_of_new_rows};
 use super::formula::Group;
 use super::linked::Linked;
 use super::values::group_category;
@@ -54,6 +55,60 @@ pub(super) fn read(
         levels: category.levels,
         z: centred(design.x, group.intercept),
         names: design.names,
+    })
+}
+
+/// The groups of rows that were not fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewGroups {
+    /// For each row its group among those of the fit, counted from 0; levels that the fit did not have count on from there.
+    pub of_row: Vec<usize>,
+    pub num_fitted: usize,
+    pub num_new: usize,
+    /// The columns of `Groups::z`, measured from the means of the fit.
+    pub z: Array2<f64>,
+}
+
+/// Codes the groups of `rows` with the levels and the means of the fitted rows.
+pub(super) fn of_new_rows(
+    rows: &Linked,
+    fitted: &Linked,
+    group: &Group,
+    data: &Data,
+) -> Result<NewGroups, DataError> {
+    let key = data.predictors_key();
+    let category = group_category(fitted, fitted.column(&group.column, key)?);
+    let mut levels = category.levels;
+    let num_fitted = levels.len();
+    let column = rows.column(&group.column, key)?;
+    let of_row = (0..rows.num_rows()).map(|row| {
+        let cell = rows.cell(column, row);
+        // 1 and 1.0 are one level.
+        let text = match cell::number(cell) {
+            Number::Value(value) => (value + 0.0).to_string(),
+            _ => cell.to_string(),
+        };
+        let is_level = |level: &String| *level == text || level == cell;
+        levels.iter().position(is_level).unwrap_or_else(|| {
+            levels.push(text);
+            levels.len() - 1
+        })
+    });
+    let of_row = of_row.collect();
+    let mut z = design_of_group_of_new_rows(rows, fitted, group, data)?.x;
+    if group.intercept {
+        let of_fit = design_of_group(fitted, group, data)?.x;
+        let columns = z.columns_mut().into_iter().zip(of_fit.columns());
+        for (mut column, of_fit) in columns.skip(1) {
+            let centre = Spread::around_mean(of_fit.iter().copied()).centre;
+            column.mapv_inplace(|value| value - centre);
+        }
+    }
+    Ok(NewGroups {
+        of_row,
+        num_fitted,
+        num_new: levels.len() - num_fitted,
+        z,
     })
 }
 

@@ -36,11 +36,13 @@ use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::sampler::links::SurveyWeights;
+
 pub(crate) use cell::is_missing;
 pub use convert::{CANDIDATES, Conversion, LINKED, convert, probability_column};
 pub use error::DataError;
 pub(crate) use formula::Formula;
-pub use groups::Groups;
+pub use groups::{Groups, NewGroups};
 pub use link_space::{link_space, outside_prior};
 pub use linkage::{LabelNotes, LinkageNotes};
 pub use new_rows::{NewRows, read_new};
@@ -87,6 +89,8 @@ pub struct Dataset {
     pub rates: Option<RateCovariates>,
     /// Unlinked rows that are places where a response may belong.
     pub places: Option<Places>,
+    /// Powers of the likelihoods of the rows; None where every row counts once.
+    pub weights: Option<SurveyWeights>,
     pub notes: Notes,
 }
 
@@ -168,6 +172,7 @@ impl Dataset {
             stan_entries: Map::new(),
             rates: None,
             places: None,
+            weights: None,
             notes: Notes::default(),
         }
     }

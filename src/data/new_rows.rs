@@ -8,7 +8,7 @@ use super::design::design_of_new_rows;
 use super::linked::Linked;
 use super::read::RowsToFit;
 use super::table::Table;
-use super::{DataError, cell};
+use super::{DataError, NewGroups, cell, groups};
 use crate::config::Data;
 
 /// The rows of a file that needs no response.
@@ -16,6 +16,8 @@ use crate::config::Data;
 pub struct NewRows {
     pub predictor_names: Vec<String>,
     pub x: Array2<f64>,
+    /// Terms whose coefficients differ between groups.
+    pub groups: Option<NewGroups>,
     /// Her names of the rows, where the file has the column of them.
     pub row_ids: Option<Vec<String>>,
 }
@@ -34,12 +36,15 @@ pub fn read_new(data: &Data, file: &Path) -> Result<NewRows, DataError> {
         }
     }
     let design = design_of_new_rows(&rows, &fitted.linked, &fitted.formula, data)?;
+    let groups = fitted.formula.group.as_ref();
+    let groups = groups.map(|group| groups::of_new_rows(&rows, &fitted.linked, group, data));
     let id = data.id.as_deref();
     let id = id.and_then(|name| rows.column(name, "data.id").ok());
     let all = 0..rows.num_rows();
     Ok(NewRows {
         predictor_names: design.names,
         x: design.x,
+        groups: groups.transpose()?,
         row_ids: id.map(|column| all.map(|row| rows.cell(column, row).into()).collect()),
     })
 }
@@ -54,6 +59,39 @@ mod tests {
     use super::*;
 
     const FITTED: &str = "id,y,age,sector,grade\n1,2,30,b,1\n2,4,40,a,2\n3,3,50,c,3\n4,8,60,a,1\n5,1,35,b,2\n6,2,45,c,3\n7,9,20,a,1\n8,3,28,b,3\n";
+
+    /// Means of slopes by group are those of the fit, and groups that it did not have count on.
+    #[test]
+    fn groups_are_those_of_the_fit_and_new_ones() {
+        let rows = read(
+            "age,sector\n40,c\n48.5,z\n30,a\n10,z\n20,q\n",
+            "y ~ age + (1 + age | sector)",
+        );
+        let groups = rows.unwrap().groups.unwrap();
+        assert_eq!((groups.num_fitted, groups.num_new), (3, 2));
+        assert_eq!(groups.of_row, [2, 3, 0, 3, 4]);
+        // The mean age of the fit is 38.5.
+        let expected = array![
+            [1.0, 1.5],
+            [1.0, 10.0],
+            [1.0, -8.5],
+            [1.0, -28.5],
+            [1.0, -18.5]
+        ];
+        assert_eq!(groups.z, expected);
+        let numbers = read("age,grade\n40,3.0\n40,9\n", "y ~ age + (0 + age | grade)");
+        let groups = numbers.unwrap().groups.unwrap();
+        assert_eq!(
+            (groups.of_row, groups.z),
+            (vec![2, 3], array![[40.0], [40.0]])
+        );
+        assert!(
+            read("age,sector\n40,c\n", "y ~ age")
+                .unwrap()
+                .groups
+                .is_none()
+        );
+    }
 
     fn read(new: &str, formula: &str) -> Result<NewRows, String> {
         let folder: TempDir = tempfile::tempdir().unwrap();

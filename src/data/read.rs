@@ -10,7 +10,8 @@ use super::stan_columns::{self, StanColumn};
 use super::{
     Blocks, DataError, Dataset, Notes, RateCovariates, candidates, checks, groups, places,
 };
-use crate::config::{Data, Missing, Unlinked};
+use crate::config::{Data, Missing, Unlinked, WeightScale};
+use crate::sampler::links::{SurveyWeights, WeightSide};
 
 /// Reads the columns that `data` names and checks that they make a regression.
 pub fn read(data: &Data) -> Result<Dataset, DataError> {
@@ -83,11 +84,33 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         stan_entries,
         rates,
         places,
+        weights: survey_weights(optional(columns.weights), data)?,
         notes,
         ..Dataset::new(design.names, design.x, response)
     };
     checks::check(&dataset, formula.intercept, &linked.files(), data)?;
     Ok(dataset)
+}
+
+/// The survey weights; none where every row counts once.
+fn survey_weights(column: Optional, data: &Data) -> Result<Option<SurveyWeights>, DataError> {
+    let (Some(mut weights), Some(asked)) = (column.weights()?, &data.weights) else {
+        return Ok(None);
+    };
+    let sum: f64 = weights.iter().sum();
+    let num_positive = weights.iter().filter(|w| **w > 0.0).count();
+    if num_positive < 2 || !sum.is_finite() {
+        return Err(DataError::NoWeights {
+            file: column.linked.files(),
+            column: asked.column.clone(),
+        });
+    }
+    if asked.scale == WeightScale::MeanOne {
+        let mean = sum / weights.len() as f64;
+        weights.iter_mut().for_each(|weight| *weight /= mean);
+    }
+    let counts_once = weights.iter().all(|weight| *weight == 1.0);
+    Ok((!counts_once).then(|| SurveyWeights::new(weights, asked.with)))
 }
 
 /// Rows that either list marks.
@@ -120,6 +143,7 @@ impl RowsToFit {
             (&data.response_label(), &columns.response),
             &columns.staying(),
         )?;
+        columns.check_survey(&linked, data)?;
         linked.has_rows()?;
         leave_out_missing(&mut linked, &columns, data.missing, &mut notes)?;
         Ok(RowsToFit {
@@ -144,6 +168,9 @@ pub(super) struct Columns {
     match_probability: Option<Column>,
     /// Of `permutation.rate_formula`.
     rates: Vec<Column>,
+    weights: Option<Column>,
+    /// Strata and clusters of a survey, which stand beside what its weights stay with.
+    survey: Vec<Column>,
 }
 
 impl Columns {
@@ -172,7 +199,58 @@ impl Columns {
                 Some(rates) => all(rates.predictor_columns(), RATE_FORMULA)?,
                 None => Vec::new(),
             },
+            weights: match &data.weights {
+                Some(weights) => Some(linked.column(&weights.column, "data.weights")?),
+                None => None,
+            },
+            survey: [
+                optional(&data.strata, "data.strata")?,
+                optional(&data.clusters, "data.clusters")?,
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
         })
+    }
+
+    /// The columns of the survey, its weights first.
+    pub(super) fn of_survey(&self) -> Vec<Column> {
+        let survey = self.survey.iter().copied();
+        self.weights.into_iter().chain(survey).collect()
+    }
+
+    /// With two files, the columns of a survey stand in the file that its weights stay with.
+    fn check_survey(&self, linked: &Linked, data: &Data) -> Result<(), DataError> {
+        let side = data.survey_side();
+        let with_response = side == WeightSide::Response;
+        let is_wrong = |column: &Column| {
+            let beside_response = column.table == self.response[0].table;
+            linked.num_files() > 1 && beside_response != with_response
+        };
+        let found = self.of_survey().into_iter().find(is_wrong);
+        if let Some(column) = found {
+            return Err(DataError::SurveySide {
+                file: linked.file(column).into(),
+                column: linked.name(column).into(),
+                side: if with_response {
+                    "response"
+                } else {
+                    "predictors"
+                },
+                other: if with_response {
+                    "predictors"
+                } else {
+                    "response"
+                },
+            });
+        }
+        let beside_response = |column: &Column| self.response.contains(column);
+        match self.weights.filter(beside_response) {
+            Some(column) => Err(DataError::WeightIsResponse {
+                column: linked.name(column).into(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// All but those of the response.
@@ -180,7 +258,7 @@ impl Columns {
         let optional = [self.id, self.block, self.safe, self.match_probability];
         let staying = self.staying().into_iter();
         let of_rates = self.rates.iter().copied();
-        let staying = staying.chain(of_rates);
+        let staying = staying.chain(of_rates).chain(self.of_survey());
         staying.chain(optional.into_iter().flatten()).collect()
     }
 
@@ -192,7 +270,7 @@ impl Columns {
 
     /// Those that must have a value in every row; each once.
     fn needed(&self) -> Vec<Column> {
-        let optional = [self.block, self.safe, self.match_probability];
+        let optional = [self.block, self.safe, self.match_probability, self.weights];
         let mut columns: Vec<Column> = Vec::new();
         for column in [&self.response[..], &self.staying(), &self.rates]
             .concat()
@@ -286,6 +364,17 @@ impl<'a> Optional<'a> {
 
     fn safe(&self) -> Result<Option<Vec<bool>>, DataError> {
         self.each(|cell| cell::yes_or_no(cell).ok_or("write true or false, 1 or 0, yes or no"))
+    }
+
+    fn weights(&self) -> Result<Option<Vec<f64>>, DataError> {
+        self.each(|cell| match cell::number(cell) {
+            Number::Value(value) if (0.0..1e100).contains(&value) => Ok(value),
+            Number::Value(_) => {
+                Err("write a weight, 0 or more and below 1e100, or leave the row out")
+            }
+            Number::Missing => unreachable!("rows with a missing value were left out"),
+            Number::Bad(fix) | Number::Text(fix) => Err(fix),
+        })
     }
 
     fn probabilities(&self) -> Result<Option<Vec<f64>>, DataError> {

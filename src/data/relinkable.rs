@@ -5,6 +5,7 @@ use super::beside::is_form_of;
 use super::linked::{Column, Linked};
 use super::read::RowsToFit;
 use crate::config::Data;
+use crate::sampler::links::WeightSide;
 
 /// The rows of a fit, all columns and cells as they are in her files; rows that were dropped are left out.
 pub struct Relinkable {
@@ -13,6 +14,8 @@ pub struct Relinkable {
     moving: Vec<Column>,
     /// Columns that stay, but look like another form of the response.
     beside: Vec<String>,
+    /// The columns of a survey: its weights, strata and clusters.
+    survey: Vec<Column>,
 }
 
 impl Relinkable {
@@ -25,6 +28,7 @@ impl Relinkable {
             ..
         } = RowsToFit::read(data)?;
         let used = columns.others();
+        let survey = columns.of_survey();
         let responses = columns.response;
         let mut moving = responses.clone();
         for name in also {
@@ -34,7 +38,15 @@ impl Relinkable {
                     column: name.clone(),
                 });
             }
+            if survey.contains(&column) && data.survey_side() == WeightSide::Predictors {
+                return Err(DataError::SurveyMoves {
+                    column: name.clone(),
+                });
+            }
             moving.push(column);
+        }
+        if data.survey_side() == WeightSide::Response {
+            moving.extend(&survey);
         }
         let mut beside = Vec::new();
         if linked.num_files() == 1 {
@@ -60,6 +72,7 @@ impl Relinkable {
             linked,
             moving,
             beside,
+            survey,
         })
     }
 
@@ -67,6 +80,17 @@ impl Relinkable {
     /// stretch for each of their words: probably another form of it.
     pub fn beside_response(&self) -> &[String] {
         &self.beside
+    }
+
+    /// The columns of a survey, and whether they moved with the response or stayed with the predictors.
+    pub fn survey_columns(&self) -> Option<(Vec<String>, WeightSide)> {
+        let moves = self.moving.contains(self.survey.first()?);
+        let names = self.survey.iter().map(|&c| self.linked.name(c).to_string());
+        let side = match moves {
+            true => WeightSide::Response,
+            false => WeightSide::Predictors,
+        };
+        Some((names.collect(), side))
     }
 
     /// Which data row of her file each row is, counted from 1.

@@ -25,6 +25,14 @@ impl Prepared {
         reasons
     }
 
+    /// Which estimators are not set beside the fit though they would apply to rows that count once.
+    pub fn left_out_of_comparison(&self) -> Option<&'static str> {
+        self.data.weights.as_ref().map(|_| {
+            "Huber's estimator, the row mixture, the quantile regression and the estimate for a known rate take no survey weights \
+             (data.weights), so they are left out; weighted least squares and the same model with the links as given have them"
+        })
+    }
+
     /// Writes baselines.csv and known_rate.csv, as far as they apply.
     pub(super) fn compare(
         &self,

@@ -39,8 +39,9 @@ pub fn initial_values(
     };
     let mut start = |mut values: Map<String, Value>, radius: f64| {
         values.insert(config.model.response.clone(), response.clone());
-        if config.permutation.has_weights() {
-            let mut weights = vec![1.0; data.num_rows()];
+        if model.is_weighted() {
+            let weights = data.weights.as_ref().map(|w| w.values().to_vec());
+            let mut weights = weights.unwrap_or_else(|| vec![1.0; data.num_rows()]);
             weights.resize(all.num_rows(), 0.0);
             values.insert(WEIGHT.into(), json!(weights));
         }

@@ -15,7 +15,7 @@ use crate::data::{self, DataError, Dataset, files_sha256, link_space, outside_pr
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
     GaussianDensity, ModelError, Outputs, Pairs, Parameter, ResponseShape, Source, StanModel,
-    Standardised, TwoTemperatures, check_agreement, check_weights, gaussian_theta,
+    Standardised, TwoTemperatures, check_agreement, check_survey, check_weights, gaussian_theta,
 };
 use crate::numerics::Spread;
 use crate::numerics::rng::{self, DrawSeeds};
@@ -333,7 +333,7 @@ impl Program {
         if self.takes_new_rows {
             without_new_rows(&mut entries);
         }
-        let has_weights = config.permutation.has_weights();
+        let has_weights = config.permutation.has_weights() || data.weights.is_some();
         if self.takes_weights {
             with_weights(&mut entries, has_weights)?;
         }
@@ -424,7 +424,7 @@ impl Program {
     ) -> Result<Option<GaussianDensity>, FitError> {
         let is_gaussian = config.model.family() == Family::Gaussian && self.takes_alpha;
         let may_move = config.sampler.standardise != Some(false);
-        let is_weighted = config.permutation.has_weights();
+        let is_weighted = model.is_weighted();
         let num_columns = data.x.ncols();
         let pays = data.num_rows() > num_columns;
         if !is_gaussian || !may_move || is_weighted || !pays {
@@ -600,8 +600,12 @@ fn agreement(
         &points,
         &mut rng,
     )?;
-    if config.permutation.has_weights() {
+    if model.is_weighted() {
         check_weights(&stan, &mut pairs, &responses, &points, &mut rng)?;
+    }
+    if let Some(weights) = &data.weights {
+        let mut pairs = pairs.with_weights(Some(weights));
+        check_survey(&stan, &mut pairs, weights, &responses, &points, &mut rng)?;
     }
     Ok(())
 }

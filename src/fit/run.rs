@@ -193,7 +193,9 @@ impl Run<'_> {
             Some(gaussian) => LinkedTheta::Statistics(GaussianGivenPi::new(gaussian)),
             None => {
                 let mut density = ThetaGivenPi::new(self.model, self.responses);
-                if self.config.permutation.has_weights() {
+                if let Some(weights) = &self.data.weights {
+                    density.weights_mut().copy_from_slice(weights.values());
+                } else if self.config.permutation.has_weights() {
                     // Where every link is kept, nothing else weighs the places.
                     density.weights_mut()[self.data.num_rows()..].fill(0.0);
                 }
@@ -235,6 +237,10 @@ impl Run<'_> {
         };
         let pairs = self.pairs(rng.next_u32())?;
         let step_two = StepTwo::new(self.responses, self.prior, kernel, pairs);
+        let step_two = match &self.data.weights {
+            Some(weights) => step_two.with_survey(weights),
+            None => step_two,
+        };
         let step_two = match self.config.permutation.feedback {
             Feedback::Full => step_two,
             Feedback::None => step_two.without_feedback(&self.log_marginal()),
@@ -311,7 +317,7 @@ impl Run<'_> {
         let is_gaussian = self.config.model.family() == config::Family::Gaussian;
         let is_active_set = self.config.permutation.update == config::Update::ActiveSet;
         // With weights theta sees other rows than those of the surrogate.
-        let has_feedback = !self.config.permutation.has_weights();
+        let has_feedback = !self.model.is_weighted();
         let is_tempered_alike = temperature == temperature_links;
         // Its prior of the links must not change between iterations.
         let has_rates = self.rates.is_some();
@@ -339,14 +345,15 @@ impl Run<'_> {
         let (_, temperature) = self.config.temperature.at(self.data.num_rows());
         // Coefficients and error scale are parameters there, whatever the rows.
         let model = self.gaussian.map_or(self.model, GaussianDensity::prior);
-        Pairs::new(
+        let pairs = Pairs::new(
             self.config.model.family(),
             model,
             Outputs::new(model, DrawSeeds::new(u64::from(seed), 0))?,
             self.program_data.x.view(),
             self.responses,
             temperature,
-        )
+        )?;
+        Ok(pairs.with_weights(self.data.weights.as_ref()))
     }
 
     fn settings(&self) -> ChainSettings {

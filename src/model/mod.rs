@@ -13,6 +13,7 @@ pub mod stan;
 mod stan_model;
 mod stan_pairs;
 mod standardised;
+mod times;
 mod weights;
 
 pub use agreement::{AgreementError, TwoTemperatures, check_agreement};
@@ -27,4 +28,5 @@ pub(crate) use stan_model::WEIGHT;
 pub use stan_model::{Block, Outputs, StanModel, ThetaGivenPi};
 pub use stan_pairs::StanPairs;
 pub use standardised::Standardised;
-pub use weights::{WeightsError, check_weights};
+pub use times::TimeLaw;
+pub use weights::{WeightsError, check_survey, check_weights};

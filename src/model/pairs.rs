@@ -11,13 +11,50 @@ use crate::numerics::dot;
 use crate::sampler::chain::LinkedPairs;
 use crate::sampler::links::{
     FamilyLogLik, LinkKernel, LinksGivenMoved, OutsideLinks, PairLogLik, Permutation, Prior,
-    UpdateInfo,
+    SurveyWeights, UpdateInfo, WeightedLogLik,
 };
 
 /// The pair likelihood of one chain.
-pub enum Pairs<'m> {
+pub struct Pairs<'m> {
+    source: PairSource<'m>,
+    /// None where every row counts once.
+    weights: Option<&'m SurveyWeights>,
+}
+
+/// Who computes the likelihood of a pair.
+enum PairSource<'m> {
     Native(Box<NativePairs<'m>>),
     Stan(Box<StanPairs<'m>>),
+}
+
+/// Evaluates `$body` with `$pair` as the pair likelihood: of a family or of the program, with or without weights. Each is
+/// a type of its own, so that the loops over pairs are compiled for it.
+macro_rules! with_pair {
+    ($pairs:expr, |$pair:ident| $body:expr) => {{
+        let weighted = $pairs.weights;
+        match (&$pairs.source, weighted) {
+            (PairSource::Native(native), None) => {
+                let $pair = &native.log_lik;
+                Ok($body)
+            }
+            (PairSource::Native(native), Some(weights)) => {
+                let pair = &native.log_lik;
+                let $pair = &WeightedLogLik { pair, weights };
+                Ok($body)
+            }
+            (PairSource::Stan(stan), None) => {
+                let $pair = stan.as_ref();
+                let result = $body;
+                stan.take_error().map_or(Ok(result), Err)
+            }
+            (PairSource::Stan(stan), Some(weights)) => {
+                let pair = stan.as_ref();
+                let $pair = &WeightedLogLik { pair, weights };
+                let result = $body;
+                stan.take_error().map_or(Ok(result), Err)
+            }
+        }
+    }};
 }
 
 impl<'m> Pairs<'m> {
@@ -32,7 +69,7 @@ impl<'m> Pairs<'m> {
     ) -> Result<Pairs<'m>, ModelError> {
         if !family.facts().is_native {
             let pairs = StanPairs::new(model, outputs, responses, temperature)?;
-            return Ok(Pairs::Stan(Box::new(pairs)));
+            return Ok(Pairs::of(PairSource::Stan(Box::new(pairs))));
         }
         let num_responses = model.shape().num_responses();
         if num_responses > 1 {
@@ -44,20 +81,38 @@ impl<'m> Pairs<'m> {
         }
         let log_lik = FamilyLogLik::new(family, responses.to_vec(), temperature);
         let pairs = NativePairs::new(model, outputs, x, log_lik)?;
-        Ok(Pairs::Native(Box::new(pairs)))
+        Ok(Pairs::of(PairSource::Native(Box::new(pairs))))
     }
 
-    /// The untempered log likelihood of all rows under `pi`.
+    fn of(source: PairSource<'m>) -> Pairs<'m> {
+        Pairs {
+            source,
+            weights: None,
+        }
+    }
+
+    /// The same likelihood with survey weights.
+    pub fn with_weights(self, weights: Option<&'m SurveyWeights>) -> Pairs<'m> {
+        Pairs { weights, ..self }
+    }
+
+    /// The untempered log likelihood of all rows under `pi`, each with its weight.
     pub(super) fn log_likelihood(&self, pi: &Permutation) -> Result<f64, ModelError> {
         let rows = 0..pi.len();
-        match self {
-            Pairs::Native(pairs) => Ok(rows
-                .map(|i| pairs.log_lik.log_density(i, pi.column_of(i)))
-                .sum()),
-            Pairs::Stan(pairs) => {
-                let sum = pairs.total(pi) / pairs.temperature();
-                pairs.take_error().map_or(Ok(sum), Err)
-            }
+        let sum = rows.map(|i| self.log_density(i, pi.column_of(i))).sum();
+        match &self.source {
+            PairSource::Native(_) => Ok(sum),
+            PairSource::Stan(pairs) => pairs.take_error().map_or(Ok(sum), Err),
+        }
+    }
+
+    /// The untempered log density of the response of `row` at the predictors of `column`, times its weight.
+    fn log_density(&self, row: usize, column: usize) -> f64 {
+        let weight = self.weights.map_or(1.0, |w| w.of_pair(row, column));
+        match &self.source {
+            _ if weight == 0.0 => 0.0,
+            PairSource::Native(pairs) => weight * pairs.log_lik.log_density(row, column),
+            PairSource::Stan(pairs) => weight * pairs.log_density(row, column),
         }
     }
 }
@@ -66,9 +121,9 @@ impl LinkedPairs for Pairs<'_> {
     type Error = ModelError;
 
     fn update(&mut self, theta: &[f64]) -> Result<(), ModelError> {
-        match self {
-            Pairs::Native(pairs) => pairs.update(theta),
-            Pairs::Stan(pairs) => pairs.update(theta),
+        match &mut self.source {
+            PairSource::Native(pairs) => pairs.update(theta),
+            PairSource::Stan(pairs) => pairs.update(theta),
         }
     }
 
@@ -79,19 +134,18 @@ impl LinkedPairs for Pairs<'_> {
         prior: &Prior,
         rng: &mut R,
     ) -> Result<UpdateInfo, ModelError> {
-        match self {
-            Pairs::Native(pairs) => Ok(kernel.step(pi, &pairs.log_lik, prior, rng)),
-            Pairs::Stan(pairs) => {
-                let info = kernel.step(pi, pairs.as_ref(), prior, rng);
-                pairs.take_error().map_or(Ok(info), Err)
-            }
-        }
+        with_pair!(self, |pair| kernel.step(pi, pair, prior, rng))
     }
 
     /// Programs that compute the likelihood of pairs themselves have other costs.
     fn keep_proposals(&self, kernel: &mut LinkKernel, prior: &Prior) {
-        if let Pairs::Native(pairs) = self {
-            kernel.keep_proposals(&pairs.log_lik, prior);
+        let PairSource::Native(native) = &self.source else {
+            return;
+        };
+        let pair = &native.log_lik;
+        match self.weights {
+            None => kernel.keep_proposals(pair, prior),
+            Some(weights) => kernel.keep_proposals(&WeightedLogLik { pair, weights }, prior),
         }
     }
 
@@ -102,14 +156,7 @@ impl LinkedPairs for Pairs<'_> {
         prior: &Prior,
         rng: &mut R,
     ) -> Result<(), ModelError> {
-        match self {
-            Pairs::Native(pairs) => links.step(state, &pairs.log_lik, prior, rng),
-            Pairs::Stan(pairs) => {
-                links.step(state, pairs.as_ref(), prior, rng);
-                pairs.take_error().map_or(Ok(()), Err)?;
-            }
-        }
-        Ok(())
+        with_pair!(self, |pair| links.step(state, pair, prior, rng))
     }
 
     fn step_outside<R: Rng>(
@@ -119,35 +166,30 @@ impl LinkedPairs for Pairs<'_> {
         wrong: Option<&Permutation>,
         rng: &mut R,
     ) -> Result<UpdateInfo, ModelError> {
-        match self {
-            Pairs::Native(pairs) => {
-                let log_lik = &pairs.log_lik;
-                let own = |row: usize| log_lik.temperature() * log_lik.log_density(row, row);
-                Ok(links.step_as(pi, log_lik, own, wrong, rng))
-            }
-            Pairs::Stan(pairs) => {
-                let own = |row: usize| pairs.temperature() * pairs.diagonal()[row];
-                let info = links.step_as(pi, pairs.as_ref(), own, wrong, rng);
-                pairs.take_error().map_or(Ok(info), Err)
-            }
-        }
+        let temperature = self.temperature();
+        let own = |row: usize| temperature * self.log_density(row, row);
+        with_pair!(self, |pair| links.step_as(pi, pair, own, wrong, rng))
     }
 
     fn temperature(&self) -> f64 {
-        match self {
-            Pairs::Native(pairs) => pairs.log_lik.temperature(),
-            Pairs::Stan(pairs) => pairs.temperature(),
+        match &self.source {
+            PairSource::Native(pairs) => pairs.log_lik.temperature(),
+            PairSource::Stan(pairs) => pairs.temperature(),
         }
     }
 
     fn own_log_densities(&self, own: &mut Vec<f64>) {
         own.clear();
-        match self {
-            Pairs::Native(pairs) => {
+        match &self.source {
+            PairSource::Native(pairs) => {
                 let log_lik = &pairs.log_lik;
                 own.extend((0..log_lik.len()).map(|i| log_lik.log_density(i, i)));
             }
-            Pairs::Stan(pairs) => own.extend_from_slice(pairs.diagonal()),
+            PairSource::Stan(pairs) => own.extend_from_slice(pairs.diagonal()),
+        }
+        if let Some(weights) = self.weights {
+            let rows = own.iter_mut().zip(weights.values());
+            rows.for_each(|(own, weight)| *own *= weight);
         }
     }
 }

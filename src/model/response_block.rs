@@ -109,7 +109,7 @@ pub enum ModelError {
     )]
     NotStandardised { label: String, num_columns: usize },
     #[error(
-        "{label} {problem}, which permutation.feedback \"none\" and permutation.outside need: declare `int<lower=0, upper=1> weighted;` in `data` and plain `vector[weighted * N] weight;` in `parameters`, and multiply the log likelihood of each row by its weight where `weighted` is 1 (`unshuffle init` writes programs that do); or set permutation.feedback to \"full\" and permutation.outside to false"
+        "{label} {problem}, which permutation.feedback \"none\", permutation.outside and data.weights need: declare `int<lower=0, upper=1> weighted;` in `data` and plain `vector[weighted * N] weight;` in `parameters`, and multiply the log likelihood of each row by its weight where `weighted` is 1 (`unshuffle init` writes programs that do); or set permutation.feedback to \"full\" and permutation.outside to false, and remove data.weights"
     )]
     Weights {
         label: String,

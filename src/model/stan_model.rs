@@ -216,6 +216,11 @@ impl StanModel {
         self.dim
     }
 
+    /// Whether its rows have weights, which are set from outside.
+    pub fn is_weighted(&self) -> bool {
+        !self.fixed.weight.is_empty()
+    }
+
     /// The shape of the latent response.
     pub fn shape(&self) -> ResponseShape {
         self.shape

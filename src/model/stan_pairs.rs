@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
 use super::{Block, ModelError, Outputs, StanModel};
-use crate::sampler::links::PairLogLik;
+use crate::sampler::links::{CompleteLogLik, PairLogLik};
 
 /// Row i of the pair matrix is `log_lik` with every response set to `y[i]`: one evaluation of the program. Rows with the
 /// same response share it, and it is kept until theta changes.
@@ -105,6 +105,32 @@ impl<'m> StanPairs<'m> {
         Ok(())
     }
 
+    /// `log_lik` of the response of `row` at the predictors of `column`, not tempered.
+    pub(super) fn log_density(&self, row: usize, column: usize) -> f64 {
+        if row == column {
+            return self.diagonal[row];
+        }
+        let cache = &mut *self.cache.borrow_mut();
+        let level = &mut cache.levels[self.level[row]];
+        if level.epoch != self.epoch {
+            let evaluated = cache
+                .outputs
+                .evaluate_constant(&self.theta, &self.responses, row);
+            level.values.clear();
+            match evaluated {
+                Ok(values) => level
+                    .values
+                    .extend_from_slice(&values[self.log_lik.clone()]),
+                Err(error) => {
+                    self.error.set(Some(error));
+                    level.values.resize(self.diagonal.len(), f64::NEG_INFINITY);
+                }
+            }
+            level.epoch = self.epoch;
+        }
+        level.values[column]
+    }
+
     /// A failed evaluation inside `pair`, which itself cannot fail.
     pub fn take_error(&self) -> Option<ModelError> {
         self.error.take()
@@ -131,32 +157,17 @@ impl PairLogLik for StanPairs<'_> {
     }
 
     fn pair(&self, row: usize, column: usize) -> f64 {
-        if row == column {
-            return self.temperature * self.diagonal[row];
-        }
-        let cache = &mut *self.cache.borrow_mut();
-        let level = &mut cache.levels[self.level[row]];
-        if level.epoch != self.epoch {
-            let evaluated = cache
-                .outputs
-                .evaluate_constant(&self.theta, &self.responses, row);
-            level.values.clear();
-            match evaluated {
-                Ok(values) => level
-                    .values
-                    .extend_from_slice(&values[self.log_lik.clone()]),
-                Err(error) => {
-                    self.error.set(Some(error));
-                    level.values.resize(self.diagonal.len(), f64::NEG_INFINITY);
-                }
-            }
-            level.epoch = self.epoch;
-        }
-        self.temperature * level.values[column]
+        self.temperature * self.log_density(row, column)
     }
 
     /// A mislinked response fits its row worse than most do. Three below the typical log density counts as even odds.
     fn log_mislink_ratio(&self, row: usize) -> f64 {
         self.temperature * (self.typical - 3.0 - self.diagonal[row])
+    }
+}
+
+impl CompleteLogLik for StanPairs<'_> {
+    fn complete(&self, row: usize, column: usize) -> f64 {
+        self.pair(row, column)
     }
 }

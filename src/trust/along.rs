@@ -34,29 +34,14 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::data::Notes;
 
     fn data(num_rows: usize, num_predictors: usize) -> Dataset {
         let names = (1..=num_predictors).map(|k| format!("x{k}"));
-        Dataset {
-            predictor_names: [INTERCEPT.to_string()].into_iter().chain(names).collect(),
-            x: Array2::from_shape_fn((num_rows, num_predictors + 1), |(row, column)| {
-                if column == 0 { 1.0 } else { row as f64 }
-            }),
-            response: vec![0.0; num_rows],
-            further_responses: Vec::new(),
-            response_names: None,
-            row_numbers: (1..=num_rows).collect(),
-            row_ids: None,
-            blocks: None,
-            safe: None,
-            match_probability: None,
-            candidates: None,
-            groups: None,
-            stan_entries: serde_json::Map::new(),
-            rates: None,
-            notes: Notes::default(),
-        }
+        let x = Array2::from_shape_fn((num_rows, num_predictors + 1), |(row, column)| {
+            if column == 0 { 1.0 } else { row as f64 }
+        });
+        let names = [INTERCEPT.to_string()].into_iter().chain(names).collect();
+        Dataset::new(names, x, vec![0.0; num_rows])
     }
 
     #[test]

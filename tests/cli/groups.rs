@@ -171,3 +171,45 @@ fn wrong_links_are_found_though_groups_differ() {
     assert_eq!(moved.len(), 24);
     assert!(found >= 16, "{found}");
 }
+
+/// A school of the fit is predicted with its own coefficients; one that the fit did not have, less surely.
+#[test]
+fn groups_are_predicted() {
+    let configs = concat!(env!("CARGO_MANIFEST_DIR"), "/configs");
+    let project = Project::new(&[
+        ("model", json!({"stan": "hierarchical"})),
+        (
+            "data",
+            json!({"file": format!("{configs}/data/schools_mislinked.csv"), "formula": "score ~ hours + (1 + hours | school)"}),
+        ),
+        ("permutation.update", json!({"name": "none"})),
+        ("sampler.chains", json!(1)),
+        ("sampler.warmup", json!(300)),
+        ("sampler.draws", json!(300)),
+    ]);
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let data = fs::read_to_string(format!("{configs}/data/schools_mislinked.csv")).unwrap();
+    let names: Vec<&str> = data.lines().next().unwrap().split(',').collect();
+    let place = |name: &str| names.iter().position(|known| *known == name).unwrap();
+    let first: Vec<&str> = data.lines().nth(1).unwrap().split(',').collect();
+    let (school, hours) = (first[place("school")], first[place("hours")]);
+    project.write(
+        "new.csv",
+        &format!("hours,school\n{hours},{school}\n{hours},nowhere\n"),
+    );
+    project.run(&["predict", "out", "new.csv", "--output", "p.csv"], 0);
+    let predicted = fs::read_to_string(project.path("p.csv")).unwrap();
+    let width = |low: &str, high: &str| -> Vec<f64> {
+        let (low, high) = (column(&predicted, low), column(&predicted, high));
+        low.iter()
+            .zip(&high)
+            .map(|(low, high)| high - low)
+            .collect()
+    };
+    let (mean, response) = (width("mean_5%", "mean_95%"), width("5%", "95%"));
+    assert!(mean[1] > 1.5 * mean[0], "{predicted}");
+    assert!(
+        response[0] > mean[0] && response[1] > mean[1],
+        "{predicted}"
+    );
+}

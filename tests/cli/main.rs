@@ -33,5 +33,6 @@ mod simulate;
 mod standardise;
 mod streams;
 mod study;
+mod survey;
 mod survival;
 mod trust;

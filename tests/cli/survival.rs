@@ -108,3 +108,41 @@ fn mistakes_are_one_sentence() {
     let sentence = "`died` (data.formula) is 0 in every row; choose a column that is 1 where the event was seen";
     assert!(said.contains(sentence), "{said}");
 }
+
+/// Simulated times are fitted by the config beside them, and new times are predicted with the interval of their mean.
+#[test]
+fn simulated_times_are_fitted_and_predicted() {
+    let project = Project::new(&[]);
+    let simulate = "simulate --design general --n 60 --predictors 1 --intercept 1 --times weibull --shape 2 --censored 0.25 \
+                    --mislinked 0.1 --seed 5 --output sim";
+    let words: Vec<&str> = simulate.split_whitespace().collect();
+    project.run(&words, 0);
+    let data = fs::read_to_string(project.path("sim/data.csv")).unwrap();
+    let censored = column(&data, "event");
+    assert_eq!(censored.iter().filter(|event| **event == 0.0).count(), 15);
+    let truth = fs::read_to_string(project.path("sim/truth.json")).unwrap();
+    assert!(truth.contains("\"shape\": 2.0"), "{truth}");
+    let fit = "fit sim/config.json --quiet --set sampler.chains=1 --set sampler.warmup=200 --set sampler.draws=200 --set output=../fit";
+    let words: Vec<&str> = fit.split_whitespace().collect();
+    project.run(&words, 0);
+    project.write("new.csv", "x1\n0\n1.5\n");
+    project.run(
+        &[
+            "predict", "fit", "new.csv", "--level", "0.8", "--output", "p.csv",
+        ],
+        0,
+    );
+    let predicted = fs::read_to_string(project.path("p.csv")).unwrap();
+    let header = "row,mean,sd,10%,50%,90%,mean_10%,mean_90%";
+    assert_eq!(predicted.lines().next(), Some(header));
+    let [low, high] = ["mean_10%", "mean_90%"].map(|name| column(&predicted, name));
+    let all = column(&predicted, "10%");
+    for row in 0..2 {
+        assert!(
+            0.0 < all[row] && all[row] < low[row] && low[row] < high[row],
+            "{predicted}"
+        );
+    }
+    // A later time at a larger predictor, whose coefficient is 1.
+    assert!(low[1] > high[0], "{predicted}");
+}

@@ -14,7 +14,7 @@ pub struct ThetaPrior {
 }
 
 /// The priors of the shipped linear model.
-const SHIPPED: ThetaPrior = ThetaPrior {
+pub const SHIPPED: ThetaPrior = ThetaPrior {
     slope_mean: 0.0,
     slope_variance: 1000.0,
     variance_variance: 1000.0,
@@ -49,29 +49,47 @@ impl Enumeration {
         alpha: f64,
         log_prior: impl Fn(&[usize]) -> f64,
     ) -> Enumeration {
+        Enumeration::with_weights(theta, x, y, alpha, |_, _| 1.0, log_prior)
+    }
+
+    /// `weight` is the power of the density of `y[i]` at `x[j]`, besides `alpha`.
+    pub fn with_weights(
+        theta: ThetaPrior,
+        x: &[f64],
+        y: &[f64],
+        alpha: f64,
+        weight: impl Fn(usize, usize) -> f64,
+        log_prior: impl Fn(&[usize]) -> f64,
+    ) -> Enumeration {
         let mut permutations = all_permutations(x.len());
         permutations.retain(|pi| log_prior(pi) > f64::NEG_INFINITY);
-        let (sxx, syy) = (dot(x, x), dot(y, y));
-        let sxy: Vec<f64> = permutations
-            .iter()
-            .map(|pi| pi.iter().zip(y).map(|(&j, y)| x[j] * y).sum())
-            .collect();
+        // Under each permutation: the sums of w, w x x, w x y and w y y.
+        let sums = permutations.iter().map(|pi| {
+            let mut sums = [0.0; 4];
+            for (i, &j) in pi.iter().enumerate() {
+                let terms = [1.0, x[j] * x[j], x[j] * y[i], y[i] * y[i]];
+                for (sum, term) in sums.iter_mut().zip(terms) {
+                    *sum += weight(i, j) * term;
+                }
+            }
+            sums
+        });
+        let sums: Vec<[f64; 4]> = sums.collect();
         let log_prior: Vec<f64> = permutations.iter().map(|pi| log_prior(pi)).collect();
         let (low, high) = LOG_VARIANCE;
         let points = (0..=NUM_POINTS).map(|k| low + (high - low) * k as f64 / NUM_POINTS as f64);
-        let mut cells = Vec::with_capacity((NUM_POINTS + 1) * sxy.len());
+        let mut cells = Vec::with_capacity((NUM_POINTS + 1) * sums.len());
         for log_variance in points {
             let variance = log_variance.exp();
-            // The slope given the links and the variance is normal with this precision and mean b / precision.
-            let precision = alpha * sxx / variance + 1.0 / theta.slope_variance;
-            // Jacobian, prior, and the likelihood's factors that do not depend on the links.
-            let common = log_variance
-                - variance * variance / (2.0 * theta.variance_variance)
-                - 0.5 * alpha * (x.len() as f64 * log_variance + syy / variance)
-                - 0.5 * precision.ln();
-            for (k, (sxy, log_prior)) in sxy.iter().zip(&log_prior).enumerate() {
+            // Jacobian and prior.
+            let common = log_variance - variance * variance / (2.0 * theta.variance_variance);
+            for (k, ([sw, sxx, sxy, syy], log_prior)) in sums.iter().zip(&log_prior).enumerate() {
+                // The slope given the links and the variance is normal with this precision and mean b / precision.
+                let precision = alpha * sxx / variance + 1.0 / theta.slope_variance;
                 let b = alpha * sxy / variance + theta.slope_mean / theta.slope_variance;
-                let log_weight = common + 0.5 * b * b / precision + log_prior;
+                let rest = 0.5 * alpha * (sw * log_variance + syy / variance);
+                let log_weight =
+                    common - rest - 0.5 * precision.ln() + 0.5 * b * b / precision + log_prior;
                 cells.push((k, log_weight, b / precision, variance));
             }
         }
@@ -112,8 +130,4 @@ impl Enumeration {
 
 pub fn num_moved(pi: &[usize]) -> usize {
     pi.iter().enumerate().filter(|(i, j)| i != *j).count()
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

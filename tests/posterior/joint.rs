@@ -18,17 +18,20 @@ use unshuffle::links::{LinkFacts, LinkSpace, Permutation, Prior, RatePrior};
 
 /// The 1 - 0.74e-6 quantile of the normal distribution.
 const LIMIT: f64 = 4.815;
-const MOST_TESTS: usize = 40;
+pub const MOST_TESTS: usize = 40;
 /// Rows 2, 3 and 5 look like a cycle of three, so that links and their inverses differ. The line has no intercept but the
 /// points would like one: no permutation fits so well that sigma2 has a narrow neck, which HMC enters too rarely.
-const X: [f64; 6] = [-1.3, -0.6, 0.2, 0.7, 1.1, 1.9];
-const Y: [f64; 6] = [-0.6, 1.8, 2.7, 1.9, 0.1, 3.9];
+pub const X: [f64; 6] = [-1.3, -0.6, 0.2, 0.7, 1.1, 1.9];
+pub const Y: [f64; 6] = [-0.6, 1.8, 2.7, 1.9, 0.1, 3.9];
 
 /// The posterior of every run of which nothing is known of the links, with a uniform rate of wrong links.
 fn exact(alpha: f64) -> Enumeration {
     let prior = Prior::beta_binomial(X.len(), 1.0, 1.0);
     Enumeration::new(&X, &Y, alpha, |pi| prior.log_weight(num_moved(pi)))
 }
+
+/// Survey weights, which a fit has where it is told to.
+pub const WEIGHTS: [f64; 6] = [0.5, 2.0, 1.1, 0.3, 1.6, 1.2];
 
 /// What the files of a fit say of the links, where it is told to use it.
 const BLOCKS: [&str; 6] = ["a", "b", "b", "a", "b", "a"];
@@ -122,12 +125,13 @@ impl Known {
 }
 
 /// A whole fit: config and data from files, output to files.
-fn fit(seed: u64, settings: Value) -> Draws {
+pub fn fit(seed: u64, settings: Value) -> Draws {
     let folder = tempfile::tempdir().unwrap();
-    let mut text = String::from("x,y,block,checked,p\n");
+    let mut text = String::from("x,y,block,checked,p,w\n");
     for row in 0..X.len() {
         let (block, safe, p) = (BLOCKS[row], SAFE[row], MATCH[row]);
-        text += &format!("{},{},{block},{safe},{p}\n", X[row], Y[row]);
+        let weight = WEIGHTS[row];
+        text += &format!("{},{},{block},{safe},{p},{weight}\n", X[row], Y[row]);
     }
     fs::write(folder.path().join("data.csv"), text).unwrap();
     let mut text = String::from("row,partner,weight\n");
@@ -163,11 +167,11 @@ fn fit(seed: u64, settings: Value) -> Draws {
 }
 
 /// One comparison of the draws with the exact posterior.
-struct Test {
+pub struct Test {
     what: String,
     exact: f64,
     found: f64,
-    z: f64,
+    pub z: f64,
 }
 
 impl fmt::Display for Test {
@@ -215,7 +219,7 @@ impl Draws {
         tests
     }
 
-    fn worst(&self, exact: &Enumeration) -> Test {
+    pub fn worst(&self, exact: &Enumeration) -> Test {
         let tests = self.tests(exact);
         assert!((5..=MOST_TESTS).contains(&tests.len()));
         let worst = tests

@@ -13,3 +13,4 @@ mod places;
 mod quadrature;
 mod several;
 mod study;
+mod survey;

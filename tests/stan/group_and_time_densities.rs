@@ -6,7 +6,8 @@ use bridgestan::{Model, StanLibrary};
 use serde_json::{Value, json};
 
 use crate::shipped_densities::{
-    ALPHA, BETA, N, Priors, SCALED, X2, Y, data, fitted, library, normal, paper, residuals,
+    ALPHA, BETA, N, Priors, SCALED, X2, Y, data, fitted, generated, library, normal, paper,
+    residuals,
 };
 
 const TIMES: [f64; N] = [0.3, 2.0, 1.1, 4.5, 0.25, 7.0];
@@ -80,14 +81,9 @@ fn check_survival(name: &str, scale: f64, row: &dyn Fn(f64, f64, bool) -> f64) {
                 "{name}: Stan {found}, closed form {expected}"
             );
         }
-        let names: Vec<&str> = model.param_names(true, true).split(',').collect();
-        let mut rng = bridgestan::Rng::new(&library, 1).unwrap();
-        let mut outputs = vec![0.0; names.len()];
-        model
-            .param_constrain(&point, true, true, &mut outputs, Some(&mut rng))
-            .unwrap();
-        let first = names.iter().position(|name| *name == "log_lik.1").unwrap();
-        for (found, expected) in outputs[first..].iter().zip(&rows) {
+        let found = generated(&library, &model, "log_lik", &point);
+        assert_eq!(found.len(), N);
+        for (found, expected) in found.iter().zip(&rows) {
             assert!(
                 (found - expected).abs() < 1e-8,
                 "{name}: {found} {expected}"
@@ -151,14 +147,9 @@ fn check_hierarchical(library: &StanLibrary, priors: Priors) {
         let close = (found - expected).abs() < 1e-10 * expected.abs().max(1.0);
         assert!(close, "Stan {found}, closed form {expected}");
     }
-    let names: Vec<&str> = model.param_names(true, true).split(',').collect();
-    let mut rng = bridgestan::Rng::new(library, 1).unwrap();
-    let mut outputs = vec![0.0; names.len()];
-    model
-        .param_constrain(&point, true, true, &mut outputs, Some(&mut rng))
-        .unwrap();
-    let first = names.iter().position(|name| *name == "log_lik.1").unwrap();
-    for (found, expected) in outputs[first..].iter().zip(&log_lik) {
+    let found = generated(library, &model, "log_lik", &point);
+    assert_eq!(found.len(), N);
+    for (found, expected) in found.iter().zip(&log_lik) {
         assert!((found - expected).abs() < 1e-10, "{found} {expected}");
     }
 }

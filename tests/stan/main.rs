@@ -15,5 +15,6 @@ mod pairs;
 mod row_mixture;
 mod shipped_densities;
 mod statistics;
+mod survey;
 mod types;
 mod units;

@@ -151,7 +151,7 @@ fn check_density<'lib>(
 }
 
 /// The values of one generated quantity, the last of its program.
-fn generated(
+pub(super) fn generated(
     library: &StanLibrary,
     model: &Model<&StanLibrary>,
     name: &str,

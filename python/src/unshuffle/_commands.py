@@ -49,6 +49,7 @@ def fit(
     - `block`, `safe`, `match_probability`, `id`: columns that say what is known of the links
     - `candidates`: a data frame, or a CSV file, with columns `row`, `partner` and perhaps `weight`
     - `audit`: `(checked, wrong)` of links that were checked by hand outside this file
+    - `weights`, `strata`, `clusters`: columns of a survey
     - `family`, `priors`, `outcome`, `model_data`, `intercept`, `reference`, `missing`, `prior`, `update`, `feedback`,
       `outside`, `rate_formula`, `temperature`, `name`
     - `chains`, `warmup`, `draws`, `thin`, `seed`, `target_accept`, `max_depth`, `metric`, `init`

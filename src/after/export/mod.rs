@@ -21,7 +21,7 @@ use crate::numerics::{best_assignment, rng};
 use crate::posterior::draws::DrawsError;
 use crate::posterior::links::{LinksSummary, RowNumbers};
 use crate::posterior::{ExportFolder, Posterior, PosteriorError};
-use crate::sampler::links::Permutation;
+use crate::sampler::links::{Permutation, WeightSide};
 use crate::text::{FileError, write_whole};
 pub use arviz::write_arviz;
 pub(crate) use links::ChainLinks;
@@ -126,6 +126,11 @@ impl Export {
     /// Columns of the file that look like another form of the response, but stay where they are.
     pub fn beside_response(&self) -> &[String] {
         self.relinkable.beside_response()
+    }
+
+    /// The columns of a survey, and what they stayed with.
+    pub fn survey_columns(&self) -> Option<(Vec<String>, WeightSide)> {
+        self.relinkable.survey_columns()
     }
 
     pub fn num_rows(&self) -> usize {

@@ -1,8 +1,10 @@
 //! Posterior predictive draws of the responses of new rows, from a finished fit.
 
 mod generated;
+mod hierarchical;
 mod multivariate;
 mod table;
+mod times;
 
 #[cfg(test)]
 mod tests;
@@ -152,6 +154,17 @@ impl Prediction {
             let (responses, means) =
                 multivariate::draw(self, names.len(), &mut rng).ok_or_else(no_family)?;
             return Ok(self.predictions(responses, Some(means), Some(names)));
+        }
+        if let Some(groups) = &self.rows.groups {
+            let is_shipped = self.fit.config.model.stan.shipped().is_some();
+            let found = hierarchical::draw(self, groups, &mut rng).filter(|_| is_shipped);
+            let (responses, means) = found.ok_or_else(no_family)?;
+            return Ok(self.predictions(responses, Some(means), None));
+        }
+        let shipped = self.fit.config.model.stan.shipped();
+        if shipped.is_some_and(|model| model.has_times) {
+            let (responses, means) = times::draw(self, &mut rng).ok_or_else(no_family)?;
+            return Ok(self.predictions(responses, Some(means), None));
         }
         let spread = self.fit.data.as_ref().and_then(|data| data.spread.as_ref());
         let family = self.family().ok_or_else(no_family)?;

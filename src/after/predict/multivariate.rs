@@ -14,7 +14,7 @@ pub(super) fn response_names(fit: &Posterior) -> Option<Vec<String>> {
 }
 
 /// One list for each draw, in each one number for each row and response.
-type Values = Vec<Vec<f64>>;
+pub(super) type Values = Vec<Vec<f64>>;
 
 /// Responses and expected responses; None where the draws lack a parameter.
 pub(super) fn draw(

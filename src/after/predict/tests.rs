@@ -36,6 +36,7 @@ fn prediction(
         rows: NewRows {
             predictor_names: vec!["(Intercept)".into(), "x".into()],
             x,
+            groups: None,
             row_ids: None,
         },
         draws: (0..num_draws).collect(),
@@ -271,5 +272,125 @@ fn every_draw_can_be_written() {
     assert_eq!(
         csv,
         "row,id,chain,draw,y,mean\n1,a,1,1,1,1\n1,a,1,2,2,2\n2,b,1,1,1,1\n2,b,1,2,2,2\n"
+    );
+}
+
+/// Draws of one theta, so that all spread is that of the responses.
+const NUM_EQUAL: usize = 40_000;
+
+fn of_one_theta(program: &str, theta: &[(&'static str, f64)], x: Array2<f64>) -> Prediction {
+    let columns = theta
+        .iter()
+        .map(|&(name, value)| (name, vec![value; NUM_EQUAL]));
+    prediction(json!({"stan": program}), columns.collect(), x)
+}
+
+/// The share of times below the `p` quantile is p, within 4.5 standard errors; a law of another shape is found.
+#[test]
+fn new_times_have_the_quantiles_and_the_mean_of_their_law() {
+    let x = array![[1.0, 0.5], [1.0, -1.0]];
+    let linear = [0.3 + 0.5 * 0.8, 0.3 - 0.8];
+    let weibull =
+        |p: f64, linear: f64, shape: f64| linear.exp() * (-(1.0f64 - p).ln()).powf(1.0 / shape);
+    let shape = 1.7;
+    let theta = [("beta.1", 0.3), ("beta.2", 0.8), ("shape", shape)];
+    let times = of_one_theta("weibull_survival", &theta, x.clone());
+    let found = times.from_family(3).unwrap();
+    let share = |row: usize, limit: f64| {
+        let below = found.responses.iter().filter(|y| y[row] < limit).count();
+        below as f64 / NUM_EQUAL as f64
+    };
+    for (row, linear) in linear.into_iter().enumerate() {
+        for p in [0.05, 0.3, 0.5, 0.9] {
+            let error = 4.5 * (p * (1.0 - p) / NUM_EQUAL as f64).sqrt();
+            let right = share(row, weibull(p, linear, shape));
+            assert!((right - p).abs() < error, "row {row}: {right} for {p}");
+            let wrong = share(row, weibull(p, linear, 1.2 * shape));
+            assert!((wrong - p).abs() > error, "row {row}: {wrong}");
+        }
+        // Gamma(1 + 1/1.7) = 0.892244...
+        let mean = linear.exp() * 0.892_244;
+        let expected = found.means.as_ref().unwrap()[0][row];
+        assert!((expected / mean - 1.0).abs() < 1e-5, "{expected} {mean}");
+        let average: f64 = found.responses.iter().map(|y| y[row]).sum::<f64>() / NUM_EQUAL as f64;
+        assert!((average / mean - 1.0).abs() < 0.02, "{average} {mean}");
+    }
+    let theta = [("beta.1", 0.3), ("beta.2", 0.8), ("sigma", 0.6)];
+    let times = of_one_theta("log_normal_survival", &theta, x);
+    let found = times.from_family(4).unwrap();
+    let below = found
+        .responses
+        .iter()
+        .filter(|y| y[0] < linear[0].exp())
+        .count();
+    let share = below as f64 / NUM_EQUAL as f64;
+    assert!(
+        (share - 0.5).abs() < 4.5 * 0.5 / (NUM_EQUAL as f64).sqrt(),
+        "{share}"
+    );
+    let mean = (linear[0] + 0.18).exp();
+    assert!((found.means.as_ref().unwrap()[0][0] - mean).abs() < 1e-12);
+}
+
+/// A group of the fit has its own deviations; a new one draws them, once for all its rows.
+#[test]
+fn groups_of_the_fit_and_new_groups_are_predicted() {
+    let theta = [
+        ("beta.1", 1.0),
+        ("beta.2", 2.0),
+        ("sigma2", 0.25),
+        ("u.1.1", 0.5),
+        ("u.2.1", -0.3),
+        ("u.1.2", -1.5),
+        ("u.2.2", 0.7),
+        ("tau.1", 0.8),
+        ("tau.2", 0.4),
+        ("C.1.1", 1.0),
+        ("C.2.1", 0.6),
+        ("C.2.2", 0.8),
+    ];
+    let x = array![[1.0, 3.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0]];
+    let mut rows = of_one_theta("hierarchical", &theta, x);
+    rows.rows.groups = Some(crate::data::NewGroups {
+        of_row: vec![1, 0, 2, 2],
+        num_fitted: 2,
+        num_new: 1,
+        z: array![[1.0, 2.0], [1.0, 0.5], [1.0, 0.5], [1.0, -1.0]],
+    });
+    let found = rows.from_family(5).unwrap();
+    let means = found.means.as_ref().unwrap();
+    assert!(
+        (means[0][0] - (7.0 - 1.5 + 1.4)).abs() < 1e-12,
+        "{}",
+        means[0][0]
+    );
+    assert!((means[0][1] - (3.0 + 0.5 - 0.15)).abs() < 1e-12);
+    let moments = |values: &dyn Fn(usize) -> (f64, f64)| {
+        let pairs: Vec<(f64, f64)> = (0..NUM_EQUAL).map(values).collect();
+        pairs.iter().map(|(a, b)| a * b).sum::<f64>() / NUM_EQUAL as f64
+    };
+    // Of u1 + u2 / 2 and u1 - u2: tau_1^2 = 0.64, tau_2^2 = 0.16 and the covariance 0.8 * 0.4 * 0.6 = 0.192.
+    let (first, second) = (|k: usize| means[k][2] - 3.0, |k: usize| means[k][3] - 3.0);
+    let variance = moments(&|k| (first(k), first(k)));
+    let expected = 0.64 + 0.04 + 0.192;
+    assert!(
+        (variance / expected - 1.0).abs() < 4.5 * (2.0 / NUM_EQUAL as f64).sqrt(),
+        "{variance}"
+    );
+    let covariance = moments(&|k| (first(k), second(k)));
+    let expected = 0.64 - 0.192 + 0.096 - 0.08;
+    assert!(
+        (covariance - expected).abs() < 0.02,
+        "{covariance} {expected}"
+    );
+    // Deviations that are drawn anew for each row would have none, uncorrelated ones 0.56.
+    assert!(covariance.abs() > 0.1 && (covariance - 0.56).abs() > 0.05);
+    let errors = moments(&|k| {
+        let error = found.responses[k][2] - means[k][2];
+        (error, error)
+    });
+    assert!(
+        (errors / 0.25 - 1.0).abs() < 4.5 * (2.0 / NUM_EQUAL as f64).sqrt(),
+        "{errors}"
     );
 }

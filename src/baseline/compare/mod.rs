@@ -79,11 +79,19 @@ pub(crate) fn beta_name(number: usize) -> String {
     format!("beta.{number}")
 }
 
-/// What the methods make of the links as given, with normal 90 % intervals.
+/// What the methods make of the links as given, with normal 90 % intervals. Where rows have survey weights, methods that take
+/// none are left out.
 pub fn baselines(data: &Dataset, methods: &[Baseline]) -> Vec<Estimate> {
     let mut estimates = Vec::new();
     for method in methods {
-        let fit = method.fit(data.x.view(), &data.response);
+        let (x, y) = (data.x.view(), &data.response);
+        let fit = match &data.weights {
+            Some(weights) => method.fit_weighted(x, y, weights.values()),
+            None => Some(method.fit(x, y)),
+        };
+        let Some(fit) = fit else {
+            continue;
+        };
         let numbers = fit.beta.iter().zip(&fit.standard_error);
         for (name, (&value, &error)) in data.predictor_names.iter().zip(numbers) {
             estimates.push(Estimate {

@@ -1,4 +1,5 @@
-//! Whole data sets from files: categories, missing values, several responses, two files, candidate pairs, linkage output.
+//! Whole data sets from files: categories, missing values, several responses, survey weights, two files,
+//! candidate pairs, linkage output.
 
 mod candidates;
 mod categories;
@@ -6,6 +7,7 @@ mod linkage;
 mod missing;
 mod places;
 mod several;
+mod survey;
 mod two_files;
 
 use super::{DataError, Dataset, INTERCEPT, Reference, read};

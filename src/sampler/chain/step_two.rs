@@ -11,7 +11,7 @@ use super::outside::Outside;
 use crate::numerics::floats;
 use crate::sampler::links::{
     LinkKernel, LinksGivenMoved, NOBODY, OutsidePrior, Permutation, Prior, RateRegression,
-    RowMixture, UpdateInfo, WrongSets,
+    RowMixture, SurveyWeights, UpdateInfo, WrongSets,
 };
 
 /// From this number of rows on, proposals are kept after a warm-up of at least so many iterations; during warm-up they
@@ -35,6 +35,8 @@ pub struct StepTwo<'m, P> {
     outside: Option<Outside<'m>>,
     /// None where all rows have one rate, or their own given odds.
     rate: Option<RateState<'m>>,
+    /// None where every row counts once.
+    survey: Option<Survey<'m>>,
     is_large: bool,
     /// The theta at which proposals are kept; empty where they follow theta.
     kept_at: Vec<f64>,
@@ -61,6 +63,13 @@ struct RateState<'m> {
     gamma: Vec<f64>,
 }
 
+/// Survey weights, and what they make of the links: the weight of each row of predictors.
+struct Survey<'m> {
+    of_rows: &'m SurveyWeights,
+    /// Used where moved rows inform theta and every response belongs to a row of the file.
+    weights: Vec<f64>,
+}
+
 /// Draws of the rates given the links.
 pub struct Rates {
     /// The mismatch rate where the prior has one, else the share of wrong links.
@@ -73,7 +82,7 @@ pub struct Rates {
 struct Mixture {
     own: Vec<f64>,
     marginal: Vec<f64>,
-    /// 1 for each row whose link stays, 0 for each moved one.
+    /// 1, or its survey weight, for each row whose link stays; 0 for each moved one.
     weights: Vec<f64>,
     reported: LinksGivenMoved,
 }
@@ -95,10 +104,32 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             mixture: None,
             outside: None,
             rate: None,
+            survey: None,
             is_large: prior.num_rows() >= LARGE_FILE,
             kept_at: Vec::new(),
             start: LinksStart::Identity,
         }
+    }
+
+    /// The same where rows count with survey weights, which the pair likelihood must have too. Comes before the laws of moved
+    /// and of outside responses, which count with the weights of their responses. Where responses may come from outside,
+    /// weights move with the response: else the powers of the densities would depend on which places are left empty.
+    pub fn with_survey(mut self, weights: &'m SurveyWeights) -> StepTwo<'m, P> {
+        assert!(self.mixture.is_none() && self.outside.is_none());
+        self.survey = Some(Survey {
+            of_rows: weights,
+            weights: weights.values().to_vec(),
+        });
+        self
+    }
+
+    /// The tempered log density of each row's response under a law that does not depend on predictors.
+    fn weighted_marginal(&self, log_marginal: &[f64]) -> Vec<f64> {
+        let temperature = self.pairs.temperature();
+        let weight = |row: usize| (self.survey.as_ref()).map_or(1.0, |s| s.of_rows.values()[row]);
+        let rows = log_marginal.iter().enumerate();
+        rows.map(|(row, m)| weight(row) * (temperature * m))
+            .collect()
     }
 
     /// The same without feedback: theta sees a row only while its link stays, and a moved row has the law whose log
@@ -106,21 +137,20 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
     pub fn without_feedback(mut self, log_marginal: &[f64]) -> StepTwo<'m, P> {
         let num_rows = self.prior.num_rows();
         assert_eq!(log_marginal.len(), num_rows, "one log density a row");
-        let temperature = self.pairs.temperature();
         self.mixture = Some(Mixture {
             own: vec![0.0; num_rows],
-            marginal: log_marginal.iter().map(|m| temperature * m).collect(),
+            marginal: self.weighted_marginal(log_marginal),
             weights: vec![1.0; num_rows],
             reported: LinksGivenMoved::new(num_rows),
         });
+        self.weigh();
         self
     }
 
     /// The same where a response may also belong to nobody in the file, and then has the law whose log density is
     /// `log_marginal`, for each row. Rows that `prior` has no response for are places that a response may belong to.
     pub fn with_outside(mut self, prior: &'m OutsidePrior, log_marginal: &[f64]) -> StepTwo<'m, P> {
-        let temperature = self.pairs.temperature();
-        let log_marginal = log_marginal.iter().map(|m| temperature * m).collect();
+        let log_marginal = self.weighted_marginal(log_marginal);
         let identity = Permutation::identity_of_present(prior.num_present(), prior.num_rows());
         self.outside = Some(Outside::new(prior, log_marginal, identity.clone()));
         self.permutation = identity;
@@ -304,13 +334,22 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         }
     }
 
-    /// Sets the weights of the rows by their links; true when one changed. There are none where every row counts.
+    /// Sets the weights of the rows by their links; true when one changed. There are none where every row counts once.
     fn weigh(&mut self) -> bool {
         let pi = &self.permutation;
+        let survey = self.survey.as_mut();
+        let (of_rows, weighed) = match survey {
+            Some(Survey { of_rows, weights }) => (Some(*of_rows), Some(weights)),
+            None => (None, None),
+        };
         let mut changed = false;
         let mut weigh = |weights: &mut [f64], counts: &dyn Fn(usize) -> bool| {
-            for (row, weight) in weights.iter_mut().enumerate() {
-                let now = f64::from(u8::from(counts(row)));
+            for (place, weight) in weights.iter_mut().enumerate() {
+                let now = match (counts(place), of_rows) {
+                    (false, _) => 0.0,
+                    (true, Some(of_rows)) => of_rows.at_place(pi, place),
+                    (true, None) => 1.0,
+                };
                 changed |= *weight != now;
                 *weight = now;
             }
@@ -322,7 +361,11 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             (None, Some(outside)) => {
                 weigh(&mut outside.weights, &|place| pi.row_of(place) != NOBODY)
             }
-            (None, None) => {}
+            (None, None) => {
+                if let Some(weights) = weighed {
+                    weigh(weights, &|_| true);
+                }
+            }
         }
         changed
     }
@@ -333,8 +376,10 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             (Some(mixture), _) => density.weights_mut().copy_from_slice(&mixture.weights),
             (None, outside) => {
                 density.align(&self.permutation, self.responses);
-                if let Some(outside) = outside {
-                    density.weights_mut().copy_from_slice(&outside.weights);
+                match (outside, &self.survey) {
+                    (Some(outside), _) => density.weights_mut().copy_from_slice(&outside.weights),
+                    (None, Some(survey)) => density.weights_mut().copy_from_slice(&survey.weights),
+                    (None, None) => {}
                 }
             }
         }
@@ -475,3 +520,6 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             .flat_map(|rate| rate.regression.in_units(&rate.gamma))
     }
 }
+
+#[cfg(test)]
+mod survey_tests;

@@ -32,6 +32,7 @@ mod start;
 mod statistics;
 mod update;
 mod walk;
+mod weighted;
 
 #[cfg(test)]
 mod collapsed_exactness;
@@ -45,6 +46,8 @@ mod mixing;
 pub(crate) mod outside_exactness;
 #[cfg(test)]
 mod structured;
+#[cfg(test)]
+mod weighted_exactness;
 
 pub use active_set::ActiveSet;
 pub use assignment::ModeSearch;
@@ -63,3 +66,4 @@ pub use row_mixture::{LinksGivenMoved, RowMixture};
 pub use space::{LinkFacts, LinkSpace};
 pub use statistics::LinearStatistics;
 pub use update::{LinkKernel, UpdateInfo};
+pub use weighted::{CompleteLogLik, SurveyWeights, WeightSide, WeightedLogLik};

@@ -1,8 +1,10 @@
 //! What to simulate: size, coefficients, the law of the errors, and which links are wrong.
 
+use rand::Rng;
+
 use super::{PAPER_REVERSED, SimulateError};
 use crate::model::stan::shipped_of;
-use crate::model::{Family, Parameter, ResponseKind};
+use crate::model::{Family, Parameter, ResponseKind, TimeLaw};
 
 /// Responses around `intercept + beta * (x1 + ... + xD)`, with normal predictors.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,10 +21,21 @@ pub struct Design {
     pub sigma: f64,
     /// The family of the responses.
     pub errors: Family,
+    /// Times until an event, in place of responses of the family.
+    pub times: Option<Times>,
     pub links: Links,
     /// The share of the wrongly linked rows whose response belongs to nobody in the file: another person of the same
     /// population.
     pub outside: f64,
+}
+
+/// Times until an event, some of them censored.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Times {
+    pub law: TimeLaw,
+    /// The share of the rows whose event comes after their time of observation, which is uniform between 0 and a time that
+    /// all rows share.
+    pub censored: f64,
 }
 
 /// Which rows are linked wrongly.
@@ -49,6 +62,7 @@ impl Design {
             intercept: None,
             sigma: 0.1,
             errors: Family::Gaussian,
+            times: None,
             links: Links::Paper,
             outside: 0.0,
         }
@@ -56,7 +70,19 @@ impl Design {
 
     /// The shipped model that these errors follow, and the family that its config names.
     pub fn model(&self) -> (&'static str, Family) {
-        model_of(self.errors)
+        match self.times.map(|times| times.law) {
+            None => model_of(self.errors),
+            Some(TimeLaw::Weibull { .. }) => ("weibull_survival", Family::Stan),
+            Some(TimeLaw::LogNormal { .. }) => ("log_normal_survival", Family::Stan),
+        }
+    }
+
+    /// A response whose x'beta is `linear`.
+    pub(super) fn draw(&self, linear: f64, rng: &mut impl Rng) -> f64 {
+        match self.times {
+            Some(times) => times.law.draw(linear, rng),
+            None => self.errors.at(linear, self.sigma).draw(rng),
+        }
     }
 
     /// Whether x'beta is the logarithm of the mean or the median of a response.
@@ -104,6 +130,20 @@ impl Design {
             self.outside,
             "it is a share of the mislinked rows, from 0 to 1",
         )?;
+        if let Some(Times { law, censored }) = self.times {
+            in_range(
+                (0.0..1.0).contains(&censored),
+                "--censored",
+                censored,
+                "it is a share of the rows, from 0 to below 1",
+            )?;
+            let (option, value) = match law {
+                TimeLaw::Weibull { shape } => ("--shape", shape),
+                TimeLaw::LogNormal { sigma } => ("--sigma", sigma),
+            };
+            let is_positive = value > 0.0 && value.is_finite();
+            in_range(is_positive, option, value, "it must be above 0")?;
+        }
         if let Some(parameter) = self.errors.facts().parameter {
             let Parameter { value, range, .. } = parameter;
             let option = format!("--{}", parameter.name);

@@ -14,6 +14,11 @@ pub enum SimulateError {
         option: &'static str,
         design: &'static str,
     },
+    #[error("{option} does not apply to --times {times}; remove it")]
+    BesideTimes {
+        option: &'static str,
+        times: &'static str,
+    },
     #[error("{option} needs {other}; add it or remove {option}")]
     NeedsOther { option: String, other: String },
     #[error("this design needs {what}")]

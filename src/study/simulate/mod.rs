@@ -1,8 +1,8 @@
 //! Data with a known truth: regressions whose rows are linked wrongly on purpose.
 //!
 //! Row i of the result holds `y[i]` and `x[i]` as linked; `y[i]` belongs to `x[pi(i)]`. All random numbers come from one
-//! ChaCha8 stream of the seed, in this order: the predictors row by row, the responses row by row, the mislinked rows,
-//! and what they are linked to. So the same seed with another fraction mislinks the same data.
+//! ChaCha8 stream of the seed, in this order: the predictors row by row, the responses row by row, times of
+//! observation where times are censored, the mislinked rows, and what they are linked to. So the same seed with another fraction mislinks the same data.
 
 mod design;
 mod error;
@@ -17,21 +17,21 @@ mod tests;
 
 use ndarray::{Array2, s};
 use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
+use rand_distr::{Distribution, Open01, StandardNormal};
 
 pub(crate) use design::model_of;
-pub use design::{Design, Links};
+pub use design::{Design, Links, Times};
 pub use error::SimulateError;
 pub use file::{Source, mislink_file};
 pub use planted::Planting;
-pub use settings::{DEFAULT_MISLINKED, DesignName, Kind, Settings};
+pub use settings::{DEFAULT_MISLINKED, DesignName, Kind, Settings, TimesName};
 pub(crate) use settings::{errors_name, needed};
 pub use write::{config_text, write_files};
 
 pub use crate::data::Truth;
 
 use crate::data::{Blocks, Dataset, INTERCEPT};
-use crate::model::Family;
+use crate::model::{Family, TimeLaw};
 use crate::sampler::links::OUTSIDE;
 
 /// Chains have the streams from 1, so data and chains of one seed never share a number.
@@ -39,6 +39,9 @@ const STREAM: usize = 0;
 
 /// Larger means are no counts that a double holds exactly, and no one's data.
 const LARGEST_LOG_MEAN: f64 = 30.0;
+
+/// The columns of a time and of whether its event was seen.
+const TIME_AND_EVENT: [&str; 2] = ["time", "event"];
 
 /// The rows in the paper's design that are reversed; the next row is a copy of the first.
 pub const PAPER_REVERSED: usize = 6;
@@ -49,6 +52,8 @@ pub struct Simulated {
     /// Rows by predictors, without a column for the intercept.
     pub x: Array2<f64>,
     pub y: Vec<f64>,
+    /// Of times, whether the event was seen then (1) or the time is censored (0).
+    pub events: Option<Vec<f64>>,
     /// The block of each row, from 0, when links are wrong within blocks only.
     pub blocks: Option<Vec<usize>>,
     pub truth: Truth,
@@ -72,8 +77,10 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
     }
     let responses = linear.iter();
     let mut right_y: Vec<f64> = responses
-        .map(|&linear| design.errors.at(linear, design.sigma).draw(&mut rng))
+        .map(|&linear| design.draw(linear, &mut rng))
         .collect();
+    let times = design.times.as_ref();
+    let right_events = times.map(|times| censor(&mut right_y, times.censored, &mut rng));
     if !right_y.iter().chain(&x).all(|value| value.is_finite()) {
         return Err(SimulateError::NotFinite);
     }
@@ -126,6 +133,7 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
     if !y.iter().all(|value| value.is_finite()) {
         return Err(SimulateError::NotFinite);
     }
+    let events = right_events.map(|events| pi.iter().map(|&j| events[j]).collect());
     let mut beta = vec![design.beta; design.num_predictors];
     let mut coefficients = predictor_names(design.num_predictors);
     if let Some(intercept) = design.intercept {
@@ -134,6 +142,9 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
     }
     let sigma = design.errors.facts().is_additive.then_some(design.sigma);
     let mut truth = Truth::new(coefficients, beta, sigma, pi, copied);
+    if let Some(TimeLaw::Weibull { shape }) = times.map(|times| times.law) {
+        (truth.sigma, truth.shape) = (None, Some(shape));
+    }
     match design.errors {
         Family::NegativeBinomial { phi } => truth.phi = Some(phi),
         Family::Gamma { shape } => truth.shape = Some(shape),
@@ -142,9 +153,36 @@ pub fn simulate(design: &Design, seed: u64) -> Result<Simulated, SimulateError> 
     Ok(Simulated {
         x,
         y,
+        events,
         blocks,
         truth,
     })
+}
+
+/// Cuts times at times of observation, which are uniform between 0 and a time at which just this share is cut; says which
+/// events were seen.
+fn censor(times: &mut [f64], share: f64, rng: &mut impl Rng) -> Vec<f64> {
+    let num_censored = (share * times.len() as f64).round() as usize;
+    if num_censored == 0 {
+        return vec![1.0; times.len()];
+    }
+    let observed: Vec<f64> = times.iter().map(|_| Open01.sample(rng)).collect();
+    // The event is seen where time <= end * observed.
+    let mut ratios: Vec<f64> = times.iter().zip(&observed).map(|(t, u)| t / u).collect();
+    ratios.sort_by(f64::total_cmp);
+    let last_seen = ratios.len().checked_sub(num_censored + 1);
+    let end = match last_seen {
+        Some(last) => 0.5 * (ratios[last] + ratios[last + 1]),
+        None => 0.5 * ratios[0],
+    };
+    let rows = times.iter_mut().zip(&observed);
+    rows.map(|(time, observed)| {
+        let until = end * observed;
+        let is_seen = *time <= until;
+        *time = time.min(until);
+        f64::from(u8::from(is_seen))
+    })
+    .collect()
 }
 
 /// The response of another person of the same population.
@@ -152,7 +190,7 @@ fn response_of_nobody(design: &Design, rng: &mut impl Rng) -> f64 {
     let x = (0..design.num_predictors).map(|_| -> f64 { StandardNormal.sample(rng) });
     let sum = design.x_scale * x.sum::<f64>();
     let mean = design.intercept.unwrap_or(0.0) + design.beta * sum;
-    design.errors.at(mean, design.sigma).draw(rng)
+    design.draw(mean, rng)
 }
 
 impl Simulated {
@@ -171,6 +209,11 @@ impl Simulated {
                     .collect(),
                 of_row: of_row.clone(),
             }),
+            further_responses: self.events.iter().cloned().collect(),
+            response_names: self
+                .events
+                .as_ref()
+                .map(|_| TIME_AND_EVENT.map(String::from).to_vec()),
             ..Dataset::new(self.truth.coefficients.clone(), x, self.y.clone())
         }
     }

@@ -74,6 +74,8 @@ impl Planting {
             .iter()
             .map(|r| moved(r))
             .collect();
+        let weights = unharmed.weights.as_ref();
+        data.weights = weights.map(|weights| weights.with_responses_of(&pi));
         Ok(Planted { data, pi, audit })
     }
 }

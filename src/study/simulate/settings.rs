@@ -6,8 +6,8 @@ use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use serde::{Deserialize, Serialize};
 
-use super::{Design, Links, SimulateError};
-use crate::model::Family;
+use super::{Design, Links, SimulateError, Times};
+use crate::model::{Family, TimeLaw};
 
 /// Keys of a study's `data`, and options of `simulate`; what is left out has the default of its design.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,7 +51,28 @@ pub struct Settings {
     /// Of `simulate` alone: the oracle of a study needs every response.
     #[serde(skip)]
     pub outside: Option<f64>,
+    /// Of `simulate` alone: times until an event in place of responses.
+    #[serde(skip)]
+    pub times: Option<TimesName>,
+    /// The share of the times that are censored.
+    #[serde(skip)]
+    pub censored: Option<f64>,
 }
+
+/// The law of times, as `--times` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum TimesName {
+    /// Shape --shape, whose event has come by exp(x'beta) with probability 1 - 1/e
+    Weibull,
+    /// Median exp(x'beta), whose logarithm has the standard deviation --sigma
+    LogNormal,
+}
+
+/// The shape of Weibull times where none is given: the hazard grows with time.
+const DEFAULT_TIME_SHAPE: f64 = 1.5;
+/// The share of censored times where none is given.
+const DEFAULT_CENSORED: f64 = 0.2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -142,6 +163,8 @@ impl Settings {
             kind: None,
             blocks: None,
             outside: None,
+            times: None,
+            censored: None,
         }
     }
 
@@ -174,6 +197,10 @@ impl Settings {
             let value = self.parameter(parameter.name).unwrap_or(parameter.value);
             design.errors = design.errors.with_parameter(value);
         }
+        if self.times.is_some() {
+            // The logarithm of a time is linear.
+            design.errors = Family::LogNormal;
+        }
         // A log or log odds of the mean must stay small; with a beta of 1 these are the standard deviations of x'beta.
         let spread = match design.errors {
             Family::Logistic => Some(3.0),
@@ -198,6 +225,17 @@ impl Settings {
             None => self.sigma.unwrap_or(design.sigma),
             Some(r2) => sigma_for(r2, &design)?,
         };
+        design.times = self.times.map(|name| Times {
+            law: match name {
+                TimesName::Weibull => TimeLaw::Weibull {
+                    shape: self.shape.unwrap_or(DEFAULT_TIME_SHAPE),
+                },
+                TimesName::LogNormal => TimeLaw::LogNormal {
+                    sigma: design.sigma,
+                },
+            },
+            censored: self.censored.unwrap_or(DEFAULT_CENSORED),
+        });
         Ok(design)
     }
 
@@ -241,6 +279,8 @@ impl Settings {
             ("--kind", self.kind.is_some()),
             ("--blocks", self.blocks.is_some()),
             ("--outside", self.outside.is_some()),
+            ("--times", self.times.is_some()),
+            ("--censored", self.censored.is_some()),
         ];
         if let Some((option, _)) = general_only.iter().find(|(_, given)| *given)
             && self.design == DesignName::Paper
@@ -250,13 +290,15 @@ impl Settings {
                 design: "paper",
             });
         }
+        self.refuse_beside_times()?;
         for family in Family::ALL {
             let Some((errors, parameter)) = family.errors_name().zip(family.facts().parameter)
             else {
                 continue;
             };
             let is_other = self.errors.map(Family::errors_name) != Some(Some(errors));
-            if self.parameter(parameter.name).is_some() && is_other {
+            let is_of_times = parameter.name == "shape" && self.times.is_some();
+            if self.parameter(parameter.name).is_some() && is_other && !is_of_times {
                 return Err(SimulateError::NeedsOther {
                     option: format!("--{}", parameter.name),
                     other: format!("--errors {errors}"),
@@ -279,6 +321,45 @@ impl Settings {
             return Err(SimulateError::SigmaTwice);
         }
         Ok(())
+    }
+
+    /// Times have laws of their own, and their responses come in pairs.
+    fn refuse_beside_times(&self) -> Result<(), SimulateError> {
+        let Some(times) = self.times else {
+            return match self.censored {
+                None => Ok(()),
+                Some(_) => Err(SimulateError::NeedsOther {
+                    option: "--censored".into(),
+                    other: "--times".into(),
+                }),
+            };
+        };
+        let others = [
+            ("--errors", self.errors.is_some()),
+            ("--r2", self.r2.is_some()),
+            ("--tau", self.tau.is_some()),
+            ("--nu", self.nu.is_some()),
+            ("--phi", self.phi.is_some()),
+            ("--outside", self.outside.is_some()),
+            (
+                "--sigma",
+                self.sigma.is_some() && times == TimesName::Weibull,
+            ),
+            (
+                "--shape",
+                self.shape.is_some() && times == TimesName::LogNormal,
+            ),
+        ];
+        match others.iter().find(|(_, given)| *given) {
+            None => Ok(()),
+            Some((option, _)) => Err(SimulateError::BesideTimes {
+                option,
+                times: match times {
+                    TimesName::Weibull => "weibull",
+                    TimesName::LogNormal => "log_normal",
+                },
+            }),
+        }
     }
 }
 

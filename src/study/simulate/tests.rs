@@ -17,6 +17,7 @@ fn general(links: Links) -> Design {
         intercept: Some(-1.5),
         sigma: 0.0,
         errors: Family::Gaussian,
+        times: None,
         links,
         outside: 0.0,
     }
@@ -420,4 +421,114 @@ fn what_does_not_fit_a_law_is_refused() {
         ..Settings::new(DesignName::General, 100)
     };
     assert_eq!(sentence(shapeless), "--shape is 0; it must be above 0");
+}
+
+/// The number of events less the cumulative hazard has mean 0 and about as much variance as there are events, whatever the
+/// times of observation; another shape is found.
+#[test]
+fn censored_times_have_the_hazard_of_their_law() {
+    let shape = 1.7;
+    let settings = Settings {
+        predictors: Some(2),
+        intercept: Some(0.4),
+        times: Some(TimesName::Weibull),
+        shape: Some(shape),
+        censored: Some(0.3),
+        mislinked: Some(0.0),
+        ..Settings::new(DesignName::General, 5000)
+    };
+    let design = settings.design().unwrap();
+    assert_eq!(design.model().0, "weibull_survival");
+    let data = simulate(&design, 4).unwrap();
+    let events = data.events.as_ref().unwrap();
+    assert_eq!(events.iter().filter(|event| **event == 0.0).count(), 1500);
+    assert_eq!((data.truth.sigma, data.truth.shape), (None, Some(shape)));
+    let score = |shape: f64| {
+        let rows = data.x.rows().into_iter().zip(&data.y).zip(events);
+        let sum: f64 = rows
+            .map(|((x, time), event)| {
+                let linear = 0.4 + x.sum();
+                event - (shape * (time.ln() - linear)).exp()
+            })
+            .sum();
+        sum / events.iter().sum::<f64>().sqrt()
+    };
+    assert!(score(shape).abs() < 4.5, "{}", score(shape));
+    assert!(score(1.4 * shape).abs() > 4.5, "{}", score(1.4 * shape));
+}
+
+#[test]
+fn times_and_their_events_are_mislinked_together() {
+    let of = |mislinked: f64| {
+        let settings = Settings {
+            predictors: Some(1),
+            times: Some(TimesName::LogNormal),
+            sigma: Some(0.5),
+            censored: Some(0.25),
+            mislinked: Some(mislinked),
+            ..Settings::new(DesignName::General, 40)
+        };
+        simulate(&settings.design().unwrap(), 9).unwrap()
+    };
+    let (right, wrong) = (of(0.0), of(0.5));
+    let (right_events, events) = (right.events.unwrap(), wrong.events.clone().unwrap());
+    assert_eq!(wrong.truth.num_moved, 20);
+    assert_eq!(wrong.truth.sigma, Some(0.5));
+    for (row, &home) in wrong.truth.pi.iter().enumerate() {
+        assert_eq!(
+            (wrong.y[row], events[row]),
+            (right.y[home], right_events[home])
+        );
+    }
+    let csv = wrong.csv();
+    assert!(csv.starts_with("row,x1,time,event\n1,"), "{csv}");
+    let data = wrong.columns();
+    assert_eq!(data.formula.as_deref(), Some("Surv(time, event) ~ x1"));
+    assert_eq!(wrong.dataset().further_responses, [events]);
+}
+
+#[test]
+fn what_does_not_go_with_times_is_refused() {
+    let times = Settings {
+        predictors: Some(1),
+        times: Some(TimesName::Weibull),
+        ..Settings::new(DesignName::General, 50)
+    };
+    let refused = |settings: Settings| {
+        let design = settings.design().and_then(|design| simulate(&design, 1));
+        design.unwrap_err().to_string()
+    };
+    for (settings, sentence) in [
+        (
+            Settings {
+                sigma: Some(1.0),
+                ..times.clone()
+            },
+            "--sigma does not apply to --times weibull; remove it",
+        ),
+        (
+            Settings {
+                times: None,
+                censored: Some(0.1),
+                ..times.clone()
+            },
+            "--censored needs --times; add it or remove --censored",
+        ),
+        (
+            Settings {
+                censored: Some(1.0),
+                ..times.clone()
+            },
+            "--censored is 1; it is a share of the rows, from 0 to below 1",
+        ),
+        (
+            Settings {
+                shape: Some(0.0),
+                ..times.clone()
+            },
+            "--shape is 0; it must be above 0",
+        ),
+    ] {
+        assert_eq!(refused(settings), sentence);
+    }
 }

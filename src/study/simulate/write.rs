@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use super::{SimulateError, Simulated, Truth, predictor_names};
+use super::{SimulateError, Simulated, TIME_AND_EVENT, Truth, predictor_names};
 use crate::config::{Data, DataSource, Family};
 use crate::text::{FileError, write_whole};
 
@@ -41,19 +41,35 @@ pub fn write_files(
 impl Simulated {
     /// Roles of the columns of `csv`, in a file `data.csv`.
     pub fn columns(&self) -> Data {
+        let names = predictor_names(self.x.ncols());
+        let regression = match self.events {
+            None => Data::new("data.csv", "y", names),
+            Some(_) => {
+                let [time, event] = TIME_AND_EVENT;
+                let formula = format!("Surv({time}, {event}) ~ {}", names.join(" + "));
+                Data {
+                    formula: Some(formula),
+                    ..Data::new("data.csv", "", Vec::new())
+                }
+            }
+        };
         Data {
             intercept: self.truth.beta.len() > self.x.ncols(),
             id: Some("row".into()),
             block: self.blocks.as_ref().map(|_| "block".into()),
-            ..Data::new("data.csv", "y", predictor_names(self.x.ncols()))
+            ..regression
         }
     }
 
-    /// Columns row, x1 ... xD, block (where there are blocks) and y; numbers read back exactly.
+    /// Columns row, x1 ... xD, block (where there are blocks) and y, or time and event; numbers read back exactly.
     pub fn csv(&self) -> String {
         let names = predictor_names(self.x.ncols()).join(",");
         let block = if self.blocks.is_some() { "block," } else { "" };
-        let mut text = format!("row,{names},{block}y\n");
+        let response = match self.events {
+            None => "y".to_string(),
+            Some(_) => TIME_AND_EVENT.join(","),
+        };
+        let mut text = format!("row,{names},{block}{response}\n");
         for (i, (x, y)) in self.x.rows().into_iter().zip(&self.y).enumerate() {
             let mut line = || -> std::fmt::Result {
                 write!(text, "{}", i + 1)?;
@@ -63,7 +79,11 @@ impl Simulated {
                 if let Some(blocks) = &self.blocks {
                     write!(text, ",{}", blocks[i] + 1)?;
                 }
-                writeln!(text, ",{y}")
+                write!(text, ",{y}")?;
+                if let Some(events) = &self.events {
+                    write!(text, ",{}", events[i])?;
+                }
+                writeln!(text)
             };
             line().expect("a string can be written to");
         }

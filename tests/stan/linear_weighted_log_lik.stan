@@ -1,0 +1,23 @@
+// One slope with weights for the rows, the paper's priors, and the links by log_lik.
+data {
+  int<lower=1> N;
+  int<lower=1> D;
+  matrix[N, D] X;
+  real<lower=0, upper=1> alpha;
+  int<lower=0, upper=1> weighted;
+}
+parameters {
+  vector[D] beta;
+  real<lower=0> sigma2;
+  vector[weighted * N] weight;
+  vector[N] y;
+}
+model {
+  beta ~ normal(0, sqrt(1000));
+  sigma2 ~ normal(0, sqrt(1000));
+  vector[N] rows = -0.5 * (log(2 * pi() * sigma2) + square(y - X * beta) / sigma2);
+  target += alpha * (weighted ? dot_product(weight, rows) : sum(rows));
+}
+generated quantities {
+  vector[N] log_lik = -0.5 * (log(2 * pi() * sigma2) + square(y - X * beta) / sigma2);
+}
