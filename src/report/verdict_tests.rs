@@ -137,7 +137,7 @@ fn judged_examples() -> Vec<(&'static str, Posterior)> {
             let mut fit = judged(vec![check(Aspect::Spread, true, spread)], Method::Joint);
             let trust = fit.trust.as_mut().unwrap();
             (trust.trusted, trust.weight) = (true, 1.0);
-            trust.sentence = "The coefficients agree with an estimate that does not use the likelihood, so the joint posterior is recommended all the same.".into();
+            trust.sentence = "The coefficients agree with an estimate that does not rely on the error law, so the joint posterior is recommended all the same.".into();
             fit
         }),
         (
