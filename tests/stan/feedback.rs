@@ -253,10 +253,10 @@ fn refused(program: &str) -> String {
 #[test]
 fn programs_that_do_not_weigh_their_rows_are_refused_in_one_sentence() {
     let right = fs::read_to_string(program("linear_weighted")).unwrap();
-    let needs = "which permutation.feedback \"none\" and permutation.outside need: declare `int<lower=0, upper=1> weighted;` in \
+    let needs = "which permutation.feedback \"none\", permutation.outside and data.weights need: declare `int<lower=0, upper=1> weighted;` in \
                  `data` and plain `vector[weighted * N] weight;` in `parameters`, and multiply the log likelihood of each \
                  row by its weight where `weighted` is 1 (`unshuffle init` writes programs that do); or set \
-                 permutation.feedback to \"full\" and permutation.outside to false";
+                 permutation.feedback to \"full\" and permutation.outside to false, and remove data.weights";
     let plain = fs::read_to_string(program("linear_log_lik")).unwrap();
     assert_eq!(
         refused(&plain),
