@@ -88,6 +88,9 @@ const LIKE_RATES: (f64, f64) = (0.25, 0.02);
 const NEEDS_EVIDENCE: f64 = 0.05;
 /// Half of Akaike's criterion by which wrong links must explain a file better than the best explanation without any.
 const LEAST_EVIDENCE: f64 = 10.0;
+/// Evidence from which on nothing but wrong links explains the file: the coefficients need not agree with an estimate that
+/// makes less of them.
+const CLEAR_EVIDENCE: f64 = 20.0;
 /// R-hat above this: the chains have not found the same answer.
 const DISAGREEING: f64 = 1.1;
 
@@ -232,11 +235,15 @@ impl FitToJudge<'_> {
         let mut facts = vec![Check::of_fact(Aspect::Rate, plausible, sentence)];
         if let Some(evidence) = evidence {
             let is_small = found <= NEEDS_EVIDENCE;
-            let passed = is_small || evidence >= LEAST_EVIDENCE;
+            let has_densities = ingredients.robust.is_some() || !self.has_known_rate;
+            let passed = is_small || (has_densities && evidence >= LEAST_EVIDENCE);
             let sentence = match passed {
                 true if is_small => "So few links look wrong that nothing rests on them.",
                 true => {
                     "Wrong links explain the responses better than tails, skewness, a changing spread or a curve would."
+                }
+                false if !has_densities => {
+                    "Many responses are equal or rows are few, so the file cannot tell whether links are wrong."
                 }
                 false => {
                     "Heavy tails, skewness, a changing spread or a curve would explain the responses as well as wrong links do, so the file cannot tell whether links are wrong."
@@ -244,7 +251,8 @@ impl FitToJudge<'_> {
             };
             facts.push(Check::of_fact(Aspect::Evidence, passed, sentence.into()));
         }
-        if let Some(apart) = self.distance(ingredients) {
+        let is_clear = evidence.is_some_and(|evidence| evidence >= CLEAR_EVIDENCE);
+        if let Some(apart) = self.distance(ingredients).filter(|_| !is_clear) {
             let sentence = match apart.is_close() {
                 true => {
                     "The coefficients are those of a mixture of right and wrong rows that relies on no particular error law."
