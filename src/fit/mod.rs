@@ -9,6 +9,7 @@ mod predictive;
 mod prepare;
 mod request;
 mod resources;
+mod responses;
 mod resume;
 pub mod run;
 mod sample;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::FitError;
 use super::initial::initial_values;
+use super::responses::{check_outside, check_response};
 use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind};
 use crate::data::{self, DataError, Dataset, files_sha256, link_space, outside_prior, stan_json};
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
@@ -74,70 +75,6 @@ pub fn read_data(config: &Config) -> Result<Dataset, FitError> {
         data.match_probability = None;
     }
     Ok(data)
-}
-
-/// Every response must be one that the model can have.
-fn check_response(config: &Config, data: &Dataset) -> Result<(), DataError> {
-    if config
-        .model
-        .stan
-        .shipped()
-        .is_some_and(|model| model.has_times)
-    {
-        check_times(config, data)?;
-    }
-    let kind = config.model.response_kind();
-    let Some(place) = data.response.iter().position(|&y| !kind.allows(y)) else {
-        return Ok(());
-    };
-    let files = config.data.files();
-    Err(DataError::Response {
-        file: files
-            .first()
-            .map_or_else(String::new, |file| file.display().to_string()),
-        row: data.row_numbers[place],
-        column: config.data.response_label(),
-        value: data.response[place],
-        model: match &config.model.stan {
-            ModelSource::Shipped(name) => name.clone(),
-            ModelSource::File(path) => path.display().to_string(),
-        },
-        rule: kind.rule(),
-    })
-}
-
-/// The law of responses from outside, where it is given, is of one response.
-fn check_outside(config: &Config, data: &Dataset) -> Result<(), DataError> {
-    let given = config
-        .permutation
-        .outside
-        .and_then(|outside| outside.response);
-    match (given, &data.response_names) {
-        (Some(_), Some(names)) => Err(DataError::OutsideResponses {
-            num_responses: names.len(),
-        }),
-        _ => Ok(()),
-    }
-}
-
-/// A time, and whether the event was seen then.
-fn check_times(config: &Config, data: &Dataset) -> Result<(), DataError> {
-    let names = data.response_names.as_deref().unwrap_or_default();
-    let ([event], [_, name]) = (data.further_responses.as_slice(), names) else {
-        return Err(DataError::NotTimes {
-            key: config.data.response_key(),
-            found: config.data.response_label(),
-        });
-    };
-    match event.iter().position(|value| ![0.0, 1.0].contains(value)) {
-        None => Ok(()),
-        Some(row) => Err(DataError::Event {
-            file: config.data.label(),
-            row: data.row_numbers[row],
-            column: name.clone(),
-            value: event[row],
-        }),
-    }
 }
 
 /// As `prepare`, with the data that `read_data` gave.
