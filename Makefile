@@ -194,12 +194,17 @@ reliability: setup
 reliability-quick: program
 	python3 scripts/reliability.py --quick --binary $(PROGRAM)
 
-# Measures fits and writes docs/performance.md; Stan's own sampler is measured beside them where PyStan can be installed.
+# Measures fits and writes docs/performance.md, with Stan's own sampler (PyStan), nuts-rs and, where R has rstan and clue, the paper's
+# sampler in R beside them.
 PYSTAN := target/pystan
+
+# The peer built on nuts-rs, which is no member of the workspace.
+NUTS_RS := target/nuts_rs
 
 bench: setup $(PYSTAN)/ok
 	$(RELEASE)
-	python3 benches/performance.py --peer $(PYSTAN)/bin/python
+	cargo build --release --manifest-path benches/peers/nuts_rs/Cargo.toml --target-dir $(NUTS_RS)
+	python3 benches/performance.py --pystan $(PYSTAN)/bin/python --nuts-rs $(CURDIR)/$(NUTS_RS)/release/nuts-rs-peer
 
 $(PYSTAN)/ok: benches/peers/requirements.txt
 	python3 -m venv $(PYSTAN)

@@ -4,7 +4,7 @@
 where one has lost more than 20 %. Times are processor times of the whole process, so that other work on the machine disturbs them little;
 they are also given as ratios to a calibration kernel, so that machines can be compared.
 """
-import argparse, csv, hashlib, json, math, os, platform, subprocess, sys, tempfile, time
+import argparse, csv, hashlib, json, math, os, platform, shutil, subprocess, sys, tempfile, time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -16,6 +16,10 @@ QUICK_SIZES = [250, 1000, 10_000]
 QUICK_CELLS = [(250, 20, 0), (1000, 100, 0.9)]
 STEP_ONE = [(n, d, rho) for n in (250, 1000) for d in (5, 20, 100) for rho in (0, 0.9)]
 STEP_ONE_DRAWS = 40_000
+PEER_DRAWS = 10_000
+PAPER_SIZES = [100, 250, 500, 1000]
+PAPER_ITERATIONS = 60
+PAPER_SCHEME = 'permutation.update={"name":"checkerboard","restart":"mode"}'
 PLAIN = "sampler.standardise=false"
 
 
@@ -49,6 +53,13 @@ class Bench:
         if not (self.folder / name).exists():
             share = 0.05 if n <= 1000 else 0.01
             self.run("simulate", "--design", "general", "--n", str(n), "--predictors", "20", "--intercept", "0", "--mislinked", str(share), "--output", name)
+        return f"{name}/config.json"
+
+    def paper(self, n):
+        """The paper's experiment."""
+        name = f"paper_{n}"
+        if not (self.folder / name).exists():
+            self.run("simulate", "--design", "paper", "--n", str(n), "--output", name)
         return f"{name}/config.json"
 
     def settings(self, warmup, draws, chains, changes):
@@ -118,10 +129,10 @@ def measure(bench, sizes, cells, whole):
         tell(f"iteration n={n}", bench.iteration(config, 200, draws_for(n)), "ms")
         if n <= 10_000:
             tell(f"iteration, program itself n={n}", bench.iteration(config, 200, draws_for(n), PLAIN), "ms")
-    for n in (250, 1000):
-        if n in sizes:
-            literal = 'permutation.update={"name":"checkerboard","restart":"mode"}'
-            tell(f"iteration, the paper's scheme n={n}", bench.iteration(bench.simulate(n), 200, 4000, literal), "ms")
+    for n in PAPER_SIZES if whole else []:
+        config, tempered = bench.paper(n), 'temperature="1/n"'
+        tell(f"paper's design n={n}", bench.iteration(config, 200, 20_000, tempered), "ms")
+        tell(f"paper's design, the paper's scheme n={n}", bench.iteration(config, 200, 4000, tempered, PAPER_SCHEME, 'permutation.prior={"name":"uniform","max_moved":1000}'), "ms")
     for n, d, rho in cells:
         config = bench.regression(n, d, rho)
         for label, changes in (("", []), (", program itself", [PLAIN])):
@@ -202,33 +213,87 @@ def page(figures, peers):
              "## One iteration against the number of rows", "",
              "Linear regression, 20 predictors and an intercept, 1 % of the rows mislinked (5 % up to 1000 rows); one chain, default settings, iterations",
              "after warm-up, the files included. *Program itself*: the same with `sampler.standardise` false, so that every gradient is the Stan program's.", "",
-             "| rows | ms | program itself, ms | the paper's scheme, ms |", "|---|---|---|---|"]
-    lines += [f"| {n} | {cell(f'iteration n={n}')} | {cell(f'iteration, program itself n={n}')} | {cell(f'iteration, the paper{chr(39)}s scheme n={n}')} |" for n in sizes]
+             "| rows | ms | program itself, ms |", "|---|---|---|"]
+    lines += [f"| {n} | {cell(f'iteration n={n}')} | {cell(f'iteration, program itself n={n}')} |" for n in sizes]
     first, last = [n for n in sizes if n >= 1000][0], sizes[-1]
     if last > first:
         slope = math.log(value(f"iteration n={last}") / value(f"iteration n={first}")) / math.log(last / first)
         lines += ["", f"From {first} to {last} rows the cost grows as n to the power {slope:.2f} (target: at most 1.0).", "", "![Cost against rows](performance.svg)"]
         costs = [(n, value(f"iteration n={n}")) for n in sizes]
         plot(costs, [(first, value(f"iteration n={first}")), (last, value(f"iteration n={first}") * last / first)])
-    lines += ["", "The paper's scheme is `checkerboard` with `restart` `mode`, in Rust.", "",
+    lines += paper_lines(figures, peers) + ["",
               "## Step 1 alone", "", "Links kept (`permutation.update` none), one chain: the smallest bulk ESS of the coefficients and the error",
               "variance, for each second of processor time. Neighbouring predictors have correlation rho.", "",
-              "| rows | predictors | rho | ESS/s | program itself | ratio | " + ("Stan (PyStan) | ratio |" if peers else ""),
-              "|---|---|---|---|---|---|" + ("---|---|" if peers else "")]
+              "Ratios are those of ESS/s to the column before; targets: at least 1.5 for Stan, at least 0.9 for nuts-rs.", "",
+              "| rows | predictors | rho | ESS/s | program itself | Stan | ratio | nuts-rs, diagonal | ratio | nuts-rs, low rank | ratio |",
+              "|---|---|---|---|---|---|---|---|---|---|---|"]
     for n, d, rho in STEP_ONE:
         own, plain = f"step 1 n={n} D={d} rho={rho}", f"step 1, program itself n={n} D={d} rho={rho}"
         if own in figures:
-            row = f"| {n} | {d} | {rho} | {cell(own)} | {cell(plain)} | {value(own) / value(plain):.1f} |"
-            stan = peers.get((n, d, rho)) if peers else None
-            lines.append(row + (f" {stan:.3g} | {value(own) / stan:.1f} |" if stan else (" | |" if peers else "")))
-    if peers:
-        lines += ["", f"Stan's own sampler is {peers['version']}, by `benches/peers/step_one.py` in the same run, on the same files and the same program with the response as data."]
+            cells = [n, d, rho, cell(own), cell(plain)]
+            for peer in ("stan", "diagonal", "low_rank"):
+                ess = peers.get(peer, {}).get(f"{n}_{d}_{rho}")
+                cells += [f"{ess:.3g}", f"{value(own) / ess:.1f}"] if ess else ["", ""]
+            lines.append("| " + " | ".join(map(str, cells)) + " |")
+    if "stan_version" in peers:
+        lines += ["", f"Stan is {peers['stan_version']}, by `benches/peers/step_one.py`, with the response as data. nuts-rs is {peers['nuts_rs_version']}, by",
+                  "`benches/peers/nuts_rs`, on the density of the library that unshuffle compiled. Both ran after these fits, on the same files."]
     lines += ["", "## Whole fits", "", "Four chains of 1000 + 1000 iterations, from reading the file to the report, checks and other estimators included.", "",
               "| rows | processor time, s | wall, s | memory, MiB | largest R-hat |", "|---|---|---|---|---|"]
     for n in SIZES:
         if f"whole fit n={n}" in figures:
             lines.append("| " + " | ".join([str(n)] + [cell(f"whole fit{what} n={n}") for what in ("", ", wall", ", memory", ", largest R-hat")]) + " |")
     PAGE.write_text("\n".join(line.rstrip() for line in lines) + "\n")
+
+
+def paper_lines(figures, peers):
+    """One iteration on the paper's design beside the paper's sampler in R."""
+    lines = ["", "## The paper's design", "",
+             "20 predictors, six reversed rows and a copied one, temperature 1/n; milliseconds of one iteration. *The paper's scheme* is `checkerboard` with",
+             "`restart` `mode` in Rust. *R* is the same scheme with rstan and clue (`benches/peers/paper.R`), its model compiled beforehand;",
+             "the ratio is that of R to the first column (target: 1000 at 250 rows).", "",
+             "| rows | ms | the paper's scheme, ms | R, ms | of which Stan | assignment | proposals | ratio |", "|---|---|---|---|---|---|---|---|"]
+    for n in PAPER_SIZES:
+        own = figures.get(f"paper's design n={n}")
+        if not own:
+            continue
+        r = peers.get("r", {}).get(str(n))
+        cells = [n, f"{own[0]:.3g}", f"{figures[f'paper{chr(39)}s design, the paper{chr(39)}s scheme n={n}'][0]:.3g}"]
+        cells += [f"{part:.3g}" for part in r] + [f"{r[0] / own[0]:.0f}"] if r else [""] * 5
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return lines + (["", f"{peers['r_version']}."] if "r_version" in peers else ["", "R was not on this machine."])
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def measure_peers(bench, cells, python, nuts_rs):
+    """What others need for the same, as far as they are on this machine."""
+    peers = {}
+    def name(cell):
+        return "_".join(map(str, cell))
+    if python:
+        result = bench.folder / "stan.json"
+        subprocess.run([python, str(ROOT / "benches/peers/step_one.py"), str(result), *(str(bench.folder / f"step_one_{name(cell)}") for cell in cells)], check=True)
+        saved = json.loads(result.read_text())
+        peers["stan_version"], peers["stan"] = saved["version"], {name(cell[:3]): cell[3] for cell in saved["cells"]}
+    if nuts_rs:
+        peers["diagonal"], peers["low_rank"] = {}, {}
+        for cell in cells:
+            line = output(nuts_rs, "500", str(PEER_DRAWS), str(bench.folder / f"step_one_{name(cell)}/config.json"))
+            diagonal, low_rank = map(float, line.strip().split(",")[1:])
+            peers["diagonal"][name(cell)], peers["low_rank"][name(cell)] = diagonal, low_rank
+            print(f"nuts-rs {name(cell)}: {diagonal:.4g} {low_rank:.4g} ESS/s", flush=True)
+        lock = (ROOT / "benches/peers/nuts_rs/Cargo.lock").read_text()
+        peers["nuts_rs_version"] = lock.split('name = "nuts-rs"')[1].split('"')[1]
+    if shutil.which("Rscript") and subprocess.run(["Rscript", "-e", "stopifnot(requireNamespace('rstan'), requireNamespace('clue'))"], capture_output=True).returncode == 0:
+        files = [str(bench.folder / f"paper_{n}/data.csv") for n in PAPER_SIZES]
+        version, *lines = output("Rscript", str(ROOT / "benches/peers/paper.R"), str(PAPER_ITERATIONS), "10", *files).strip().splitlines()[-1 - len(PAPER_SIZES):]
+        peers["r_version"] = version.removeprefix("version,")
+        peers["r"] = {line.split(",")[0]: list(map(float, line.split(",")[1:])) for line in lines}
+        print(peers["r"], flush=True)
+    return peers
 
 
 def main():
@@ -239,15 +304,14 @@ def main():
     parser.add_argument("--largest-whole", type=int, default=SIZES[-1], help="leave whole fits of larger files out")
     parser.add_argument("--short", action="store_true", help="Step 1 in the cells of --quick alone")
     parser.add_argument("--commit", help="of the binary, where it is not the current one")
-    parser.add_argument("--peer", help="a Python with PyStan, for Stan's own sampler")
+    parser.add_argument("--pystan", help="a Python with PyStan, for Stan's own sampler")
+    parser.add_argument("--nuts-rs", help="the program of benches/peers/nuts_rs")
+    parser.add_argument("--peers", action="store_true", help="measure the others alone, beside the committed figures")
     parser.add_argument("--page", action="store_true", help="write the page again from the committed figures")
     arguments = parser.parse_args()
     peers_file = ROOT / "docs/performance_peers.json"
     def peers():
-        if not peers_file.exists():
-            return {}
-        saved = json.loads(peers_file.read_text())
-        return {"version": saved["version"], **{tuple(cell[:3]): cell[3] for cell in saved["cells"]}}
+        return json.loads(peers_file.read_text()) if peers_file.exists() else {}
     if arguments.page:
         return page(read_csv(), peers())
     with tempfile.TemporaryDirectory() as folder:
@@ -259,13 +323,21 @@ def main():
             sys.exit("\n".join(losses) if losses else 0)
         sizes = [n for n in SIZES if n <= arguments.largest]
         cells = QUICK_CELLS if arguments.short else STEP_ONE
-        figures = measure(bench, sizes, cells, [n for n in sizes if 10_000 <= n <= arguments.largest_whole])
+        def with_peers():
+            found = measure_peers(bench, cells, arguments.pystan, arguments.nuts_rs)
+            peers_file.write_text(json.dumps({**peers(), **found}, indent=1) + "\n")
+        if arguments.peers:
+            for cell in cells:
+                bench.regression(*cell)
+            for n in PAPER_SIZES:
+                bench.paper(n)
+            with_peers()
+            return page(read_csv(), peers())
+        figures = measure(bench, sizes, cells, [n for n in sizes if n <= arguments.largest_whole])
         commit = arguments.commit or subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
         figures["commit"] = (commit, platform.machine())
         write_csv(figures)
-        if arguments.peer:
-            files = [str(bench.folder / f"step_one_{n}_{d}_{rho}") for n, d, rho in cells]
-            subprocess.run([arguments.peer, str(ROOT / "benches/peers/step_one.py"), str(peers_file), *files], check=True)
+        with_peers()
         page(figures, peers())
 
 

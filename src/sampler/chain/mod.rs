@@ -15,6 +15,8 @@ mod state;
 mod step_two;
 
 #[cfg(test)]
+mod gaussian_pairs;
+#[cfg(test)]
 mod outside_calibration;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
+use super::gaussian_pairs::GaussianPairs;
 use super::*;
 use crate::numerics::rng::stream;
 use crate::sampler::hmc::warmup::Trajectory;
@@ -99,64 +100,6 @@ impl LinkedDensity for Regression {
 
     fn position_of(&self, theta: Vec<f64>) -> Vec<f64> {
         theta
-    }
-}
-
-struct Pairs {
-    x: Vec<f64>,
-    log_lik: FamilyLogLik<Normal>,
-}
-
-impl LinkedPairs for Pairs {
-    type Error = Infallible;
-
-    fn update(&mut self, theta: &[f64]) -> Result<(), Infallible> {
-        let x = &self.x;
-        self.log_lik.update(theta[1].exp(), |fitted| {
-            (fitted.iter_mut().zip(x)).for_each(|(fitted, x)| *fitted = x * theta[0]);
-        });
-        Ok(())
-    }
-
-    fn step<R: Rng>(
-        &self,
-        kernel: &mut LinkKernel,
-        pi: &mut Permutation,
-        prior: &Prior,
-        rng: &mut R,
-    ) -> Result<UpdateInfo, Infallible> {
-        Ok(kernel.step(pi, &self.log_lik, prior, rng))
-    }
-
-    fn step_given_moved<R: Rng>(
-        &self,
-        links: &mut LinksGivenMoved,
-        state: &Permutation,
-        prior: &Prior,
-        rng: &mut R,
-    ) -> Result<(), Infallible> {
-        links.step(state, &self.log_lik, prior, rng);
-        Ok(())
-    }
-
-    fn step_outside<R: Rng>(
-        &self,
-        links: &mut OutsideLinks<'_>,
-        pi: &mut Permutation,
-        wrong: Option<&Permutation>,
-        rng: &mut R,
-    ) -> Result<UpdateInfo, Infallible> {
-        let own = |row: usize| self.log_lik.log_density(row, row);
-        Ok(links.step_as(pi, &self.log_lik, own, wrong, rng))
-    }
-
-    fn temperature(&self) -> f64 {
-        1.0
-    }
-
-    fn own_log_densities(&self, own: &mut Vec<f64>) {
-        own.clear();
-        own.extend((0..self.x.len()).map(|i| self.log_lik.log_density(i, i)));
     }
 }
 
@@ -286,10 +229,7 @@ fn draws(data: &Simulated, setup: &Setup, links: &Links, seed: u64) -> Vec<Vec<f
         setup.shift - 0.5 * z * z - log_scale
     };
     let marginal: Vec<f64> = data.responses.iter().map(marginal).collect();
-    let pairs = Pairs {
-        x: x.clone(),
-        log_lik: FamilyLogLik::new(Normal, data.responses.clone(), 1.0),
-    };
+    let pairs = GaussianPairs::with_log_scale(&x, &data.responses);
     let kernel = LinkKernel::ActiveSet(ActiveSet::default());
     let mut step_two = StepTwo::new(&data.responses, &links.whole, kernel, pairs);
     if !setup.has_feedback {

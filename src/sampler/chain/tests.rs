@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 use serde_json::{Value, json};
 
+use super::gaussian_pairs::GaussianPairs;
 use super::*;
 use crate::numerics::rng::{DrawSeeds, stream};
 use crate::sampler::hmc::warmup::Trajectory;
@@ -89,70 +90,6 @@ impl LinkedDensity for Regression<'_> {
     }
 }
 
-struct GaussianPairs<'m> {
-    x: &'m [f64],
-    log_lik: FamilyLogLik<Normal>,
-}
-
-impl LinkedPairs for GaussianPairs<'_> {
-    type Error = Infallible;
-
-    fn update(&mut self, theta: &[f64]) -> Result<(), Infallible> {
-        let fill = |fitted: &mut [f64]| {
-            for (fitted, x) in fitted.iter_mut().zip(self.x) {
-                *fitted = x * theta[0];
-            }
-        };
-        self.log_lik.update((0.5 * theta[1]).exp(), fill);
-        Ok(())
-    }
-
-    fn step<R: Rng>(
-        &self,
-        kernel: &mut LinkKernel,
-        pi: &mut Permutation,
-        prior: &Prior,
-        rng: &mut R,
-    ) -> Result<UpdateInfo, Infallible> {
-        Ok(kernel.step(pi, &self.log_lik, prior, rng))
-    }
-
-    fn keep_proposals(&self, kernel: &mut LinkKernel, prior: &Prior) {
-        kernel.keep_proposals(&self.log_lik, prior);
-    }
-
-    fn step_given_moved<R: Rng>(
-        &self,
-        links: &mut LinksGivenMoved,
-        state: &Permutation,
-        prior: &Prior,
-        rng: &mut R,
-    ) -> Result<(), Infallible> {
-        links.step(state, &self.log_lik, prior, rng);
-        Ok(())
-    }
-
-    fn step_outside<R: Rng>(
-        &self,
-        links: &mut OutsideLinks<'_>,
-        pi: &mut Permutation,
-        wrong: Option<&Permutation>,
-        rng: &mut R,
-    ) -> Result<UpdateInfo, Infallible> {
-        let own = |row: usize| self.log_lik.log_density(row, row);
-        Ok(links.step_as(pi, &self.log_lik, own, wrong, rng))
-    }
-
-    fn temperature(&self) -> f64 {
-        1.0
-    }
-
-    fn own_log_densities(&self, own: &mut Vec<f64>) {
-        own.clear();
-        own.extend((0..N).map(|i| self.log_lik.log_density(i, i)));
-    }
-}
-
 /// Theta, what it sees of the links, and a number from a generator of the draw's own.
 struct RandomOutputs;
 
@@ -189,7 +126,7 @@ struct Case {
     settings: ChainSettings,
 }
 
-type TestChain<'m> = Chain<'m, Regression<'m>, GaussianPairs<'m>, RandomOutputs>;
+type TestChain<'m> = Chain<'m, Regression<'m>, GaussianPairs, RandomOutputs>;
 
 impl Case {
     fn new(name: &'static str, facts: LinkFacts, update: Option<LinkKernel>) -> Case {
@@ -217,12 +154,9 @@ impl Case {
         }
     }
 
-    fn parts(&self) -> ChainParts<'_, Regression<'_>, GaussianPairs<'_>, RandomOutputs> {
+    fn parts(&self) -> ChainParts<'_, Regression<'_>, GaussianPairs, RandomOutputs> {
         let step_two = self.update.clone().map(|update| {
-            let pairs = GaussianPairs {
-                x: &self.x,
-                log_lik: FamilyLogLik::new(Normal, self.y.clone(), 1.0),
-            };
+            let pairs = GaussianPairs::with_log_variance(&self.x, &self.y);
             let mut step_two = StepTwo::new(&self.y, &self.prior, update, pairs);
             if self.is_large {
                 step_two = step_two.large();
