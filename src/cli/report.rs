@@ -43,6 +43,7 @@ pub(super) fn report(args: ReportArgs) -> Result<(), Failure> {
     let mut fits = Vec::new();
     for named in &args.folders {
         let posterior = Posterior::read(&fit_folder(named)?)?;
+        posterior.check_whole(Posterior::OF_VERDICT)?;
         check_finished(&posterior, args.strict)?;
         fits.push(posterior);
     }

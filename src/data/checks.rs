@@ -1,8 +1,9 @@
 //! Is the data set a regression that can be fitted? Enough rows, columns that vary, and no dependence among them.
 
-use ndarray::{Axis, s};
+use ndarray::{ArrayView2, Axis, s};
 
 use super::collinear::{self, Dependence};
+use super::design::RATE_FORMULA;
 use super::{DataError, Dataset, INTERCEPT};
 use crate::config::Data;
 use crate::text::quoted_list;
@@ -82,25 +83,63 @@ pub(super) fn check(
             });
         }
     }
-    match collinear::find(x, with_intercept) {
-        None => Ok(()),
-        Some(Dependence {
-            column,
-            on,
-            on_intercept,
-        }) => {
-            let mut others: Vec<&str> = on.iter().map(|&k| names[k].as_str()).collect();
-            if on_intercept {
-                others.push(INTERCEPT);
-            }
-            Err(DataError::Collinear {
-                file: file.into(),
-                key: data.predictors_key(),
-                column: names[column].clone(),
-                others: quoted_list(&others),
-            })
+    check_independent(x, names, with_intercept, (file, data.predictors_key()))
+}
+
+/// The columns that the terms of `permutation.rate_formula` make, beside an intercept: each must vary by itself.
+pub(super) fn check_rates(
+    x: ArrayView2<f64>,
+    names: &[String],
+    file: &str,
+) -> Result<(), DataError> {
+    let file = || file.to_string();
+    for (name, column) in names.iter().zip(x.columns()) {
+        if let Some(value) = beyond_numbers(column) {
+            return Err(DataError::Scale {
+                file: file(),
+                column: name.clone(),
+                key: RATE_FORMULA,
+                value,
+            });
+        }
+        if let Some(value) = constant(column) {
+            return Err(DataError::Constant {
+                file: file(),
+                column: name.clone(),
+                key: RATE_FORMULA,
+                value: value.to_string(),
+                fix: "remove it",
+            });
         }
     }
+    check_independent(x, names, true, (&file(), RATE_FORMULA))
+}
+
+/// Refuses columns that depend linearly on one another; `place` is their file and the entry of the config that asks for them.
+fn check_independent(
+    x: ArrayView2<f64>,
+    names: &[String],
+    with_intercept: bool,
+    place: (&str, &'static str),
+) -> Result<(), DataError> {
+    let Some(Dependence {
+        column,
+        on,
+        on_intercept,
+    }) = collinear::find(x, with_intercept)
+    else {
+        return Ok(());
+    };
+    let mut others: Vec<&str> = on.iter().map(|&k| names[k].as_str()).collect();
+    if on_intercept {
+        others.push(INTERCEPT);
+    }
+    Err(DataError::Collinear {
+        file: place.0.into(),
+        key: place.1,
+        column: names[column].clone(),
+        others: quoted_list(&others),
+    })
 }
 
 /// The largest of values whose squares and products would not be numbers, or would be 0.

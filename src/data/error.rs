@@ -33,6 +33,10 @@ pub enum DataError {
     Empty { file: String },
     #[error("{file} has a header line but no rows; add the data below it")]
     NoRows { file: String },
+    #[error(
+        "{file} has a header line but no labels; add the pairs that were checked below it, or leave the labels out"
+    )]
+    NoLabels { file: String },
     #[error("{file}, line {line}: {problem}; {fix}")]
     BadLine {
         file: String,
@@ -170,6 +174,10 @@ pub enum DataError {
     ResponseTwice { key: &'static str, text: String },
     #[error("`{column}` is data.response and also in data.predictors; remove it from one of them")]
     ResponseAmongPredictors { column: String },
+    #[error(
+        "permutation.rate_formula has `{column}`, which is the response: it moves when a link changes, so remove it from one of them"
+    )]
+    ResponseInRates { column: String },
     #[error(
         "--also names `{column}`, which is a predictor; predictors stay where they are, so leave it out"
     )]

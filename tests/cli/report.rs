@@ -349,8 +349,12 @@ fn row_numbers_are_those_of_the_file_from_the_fit_to_the_report() {
     }
     assert!(!html.contains("why-39") && html.contains("id=\"why-40\""));
 
-    // A folder of an older version has no data.json: the names come from the config.
+    // A folder of an older version has no data.json and no sizes: the names come from the config.
     fs::remove_file(folder.join("data.json")).unwrap();
+    let status = fs::read_to_string(folder.join("status.json")).unwrap();
+    let mut status: serde_json::Value = serde_json::from_str(&status).unwrap();
+    status.as_object_mut().unwrap().remove("sizes");
+    fs::write(folder.join("status.json"), status.to_string()).unwrap();
     let older = Posterior::read(&folder).unwrap();
     assert_eq!(older.predictors(), saved.predictors());
 }
