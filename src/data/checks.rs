@@ -3,7 +3,6 @@
 use ndarray::{ArrayView2, Axis, s};
 
 use super::collinear::{self, Dependence};
-use super::design::RATE_FORMULA;
 use super::{DataError, Dataset, INTERCEPT};
 use crate::config::Data;
 use crate::text::quoted_list;
@@ -59,15 +58,27 @@ pub(super) fn check(
             });
         }
     }
+    let place = (file, data.predictors_key());
+    check_columns(dataset.x.view(), names, with_intercept, place)
+}
+
+/// Refuses columns of a design matrix that do not vary, or that depend linearly on one another; `place` is their file and the
+/// entry of the config that asks for them. The first of them is the intercept, where there is one.
+pub(super) fn check_columns(
+    x: ArrayView2<f64>,
+    names: &[String],
+    with_intercept: bool,
+    (file, key): (&str, &'static str),
+) -> Result<(), DataError> {
     let skipped = usize::from(with_intercept);
-    let x = dataset.x.slice(s![.., skipped..]);
+    let x = x.slice(s![.., skipped..]);
     let names = &names[skipped..];
     for (name, column) in names.iter().zip(x.axis_iter(Axis(1))) {
         if let Some(value) = beyond_numbers(column) {
             return Err(DataError::Scale {
                 file: file.into(),
                 column: name.clone(),
-                key: data.predictors_key(),
+                key,
                 value,
             });
         }
@@ -77,51 +88,12 @@ pub(super) fn check(
             return Err(DataError::Constant {
                 file: file.into(),
                 column: name.clone(),
-                key: data.predictors_key(),
+                key,
                 value: value.to_string(),
                 fix: if with_intercept { CONSTANT } else { NOTHING },
             });
         }
     }
-    check_independent(x, names, with_intercept, (file, data.predictors_key()))
-}
-
-/// The columns that the terms of `permutation.rate_formula` make, beside an intercept: each must vary by itself.
-pub(super) fn check_rates(
-    x: ArrayView2<f64>,
-    names: &[String],
-    file: &str,
-) -> Result<(), DataError> {
-    let file = || file.to_string();
-    for (name, column) in names.iter().zip(x.columns()) {
-        if let Some(value) = beyond_numbers(column) {
-            return Err(DataError::Scale {
-                file: file(),
-                column: name.clone(),
-                key: RATE_FORMULA,
-                value,
-            });
-        }
-        if let Some(value) = constant(column) {
-            return Err(DataError::Constant {
-                file: file(),
-                column: name.clone(),
-                key: RATE_FORMULA,
-                value: value.to_string(),
-                fix: "remove it",
-            });
-        }
-    }
-    check_independent(x, names, true, (&file(), RATE_FORMULA))
-}
-
-/// Refuses columns that depend linearly on one another; `place` is their file and the entry of the config that asks for them.
-fn check_independent(
-    x: ArrayView2<f64>,
-    names: &[String],
-    with_intercept: bool,
-    place: (&str, &'static str),
-) -> Result<(), DataError> {
     let Some(Dependence {
         column,
         on,
@@ -135,8 +107,8 @@ fn check_independent(
         others.push(INTERCEPT);
     }
     Err(DataError::Collinear {
-        file: place.0.into(),
-        key: place.1,
+        file: file.into(),
+        key,
         column: names[column].clone(),
         others: quoted_list(&others),
     })

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ndarray::{Array2, s};
+use ndarray::Array2;
 
 use super::formula::{Factor, Formula, Group, Labelled, Term, Undefined};
 use super::linked::{Column, Linked};
@@ -72,9 +72,8 @@ pub(super) fn rate_design(
     data: &Data,
 ) -> Result<Design, DataError> {
     let design = Terms::new(linked, formula, data, RATE_FORMULA)?.design()?;
-    // Behind the intercept.
-    let x = design.x.slice(s![.., 1..]);
-    checks::check_rates(x, &design.names[1..], &linked.files())?;
+    let place = (&*linked.files(), RATE_FORMULA);
+    checks::check_columns(design.x.view(), &design.names, true, place)?;
     Ok(design)
 }
 

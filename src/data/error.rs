@@ -73,8 +73,8 @@ pub enum DataError {
         "--also names `{column}`, which belongs to the survey and stays with the predictors; leave it out, or fit with \"with\": \"response\" in data.weights"
     )]
     SurveyMoves { column: String },
-    #[error("`{column}` is the response and also data.weights; name another column of weights")]
-    WeightIsResponse { column: String },
+    #[error("`{column}` is the response and also {key}; name another column there")]
+    SurveyIsResponse { column: String, key: &'static str },
     #[error("{file}, line {line}: `{column}` is {value}; {fix}")]
     BadValue {
         file: String,
@@ -155,6 +155,10 @@ pub enum DataError {
          with columns in model.data"
     )]
     SeveralGroups { key: &'static str },
+    #[error(
+        "{key} has nothing before `| {column}`, so no coefficient differs between the groups; write 1 or a column there, such as (1 | {column})"
+    )]
+    NoGroupTerms { key: &'static str, column: String },
     #[error(
         "{file}: `{column}` has {num_levels} groups in {num_rows} rows; terms by group need at least two groups, and fewer groups than rows"
     )]

@@ -251,10 +251,22 @@ impl Columns {
                 },
             });
         }
-        let beside_response = |column: &Column| self.response.contains(column);
-        match self.weights.filter(beside_response) {
-            Some(column) => Err(DataError::WeightIsResponse {
-                column: linked.name(column).into(),
+        let named = [
+            (
+                data.weights.as_ref().map(|weights| &weights.column),
+                "data.weights",
+            ),
+            (data.strata.as_ref(), "data.strata"),
+            (data.clusters.as_ref(), "data.clusters"),
+        ];
+        let is_response = |name: &str| self.response.iter().any(|&of| linked.name(of) == name);
+        let found = named
+            .into_iter()
+            .find_map(|(name, key)| Some((name?, key)).filter(|_| is_response(name?)));
+        match found {
+            Some((column, key)) => Err(DataError::SurveyIsResponse {
+                column: column.clone(),
+                key,
             }),
             None => Ok(()),
         }

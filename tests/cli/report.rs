@@ -120,6 +120,24 @@ fn check_together(project: &Project) {
     check_self_contained(&read);
     project.run(&["report", "out", "out", "--output", "both.html"], 0);
     assert!(project.path("both.html").is_file());
+    // A page is replaced by a page, and nothing else is.
+    project.run(&["report", "out", "out", "--output", "both.html"], 0);
+    for name in [
+        "config.json",
+        "away.csv",
+        "out/report.html",
+        "out/draws_1.csv",
+    ] {
+        let before = fs::read(project.path(name)).unwrap();
+        let (_, stderr) = project.run(&["report", "out", "out", "--output", name], 2);
+        assert!(
+            stderr.contains(&format!(
+                "{name} is no page of several fits, so it is not replaced"
+            )),
+            "{stderr}"
+        );
+        assert_eq!(fs::read(project.path(name)).unwrap(), before);
+    }
     for (arguments, part) in [
         (
             &["report", "out", "out", "--aggregate"][..],
