@@ -262,7 +262,7 @@ impl Columns {
         let is_response = |name: &str| self.response.iter().any(|&of| linked.name(of) == name);
         let found = named
             .into_iter()
-            .find_map(|(name, key)| Some((name?, key)).filter(|_| is_response(name?)));
+            .find_map(|(name, key)| Some((name.filter(|name| is_response(name))?, key)));
         match found {
             Some((column, key)) => Err(DataError::SurveyIsResponse {
                 column: column.clone(),

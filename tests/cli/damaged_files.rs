@@ -148,7 +148,7 @@ fn resuming_makes_lost_files_again() {
     let tables = [
         "coefficients.csv",
         "baselines.csv",
-        "summary.csv",
+        "known_rate.csv",
         "links_2.csv",
     ];
     let before = tables.map(|name| read(&project, name));
@@ -165,7 +165,7 @@ fn resuming_makes_lost_files_again() {
     }
     assert_eq!(project.draws("out"), draws);
     assert_eq!(tables.map(|name| read(&project, name)), before);
-    assert_eq!(ends(&project, "diagnose out --strict", 0), "");
+    assert_eq!(ends(&project, "summary out --strict", 0), "");
     let (stdout, _) = project.run(&["fit", "config.json", "--resume"], 0);
     assert!(stdout.contains("nothing left to do"), "{stdout}");
     // More draws have other sizes, which are recorded anew.

@@ -79,6 +79,9 @@ pub fn pool_file(path: &Path, level: f64) -> Result<Vec<Pooled>, PoolError> {
     read_estimates(path)?.into_iter().map(pool).collect()
 }
 
+/// Degrees of freedom below this have no interval.
+const LEAST_DF: f64 = 1e-3;
+
 /// One coefficient in every completed data set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimates {
@@ -130,10 +133,11 @@ impl Estimates {
         // Sets that agree increase nothing, also where each is exact.
         let relative_increase = if added > 0.0 { added / within } else { 0.0 };
         let standard_error = total.sqrt();
-        let half = if total > 0.0 {
-            student_t_quantile(0.5 * (1.0 + level), df) * standard_error
-        } else {
-            0.0
+        let half = match total > 0.0 {
+            // With fewer the quantile is too large for a number.
+            true if df.is_nan() || df < LEAST_DF => f64::INFINITY,
+            true => student_t_quantile(0.5 * (1.0 + level), df) * standard_error,
+            false => 0.0,
         };
         Pooled {
             name: self.name.clone(),
@@ -169,13 +173,14 @@ impl Pooled {
 }
 
 /// The mean of values whose sum may be too large for a number.
-fn mean(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
+fn mean(mut values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
     let m = values.len() as f64;
     let sum: f64 = values.clone().sum();
-    match sum.is_finite() {
-        true => sum / m,
-        false => values.map(|value| value / m).sum(),
+    if sum.is_finite() {
+        return sum / m;
     }
+    let first = values.next().unwrap_or(0.0);
+    first + values.map(|value| (value - first) / m).sum::<f64>()
 }
 
 #[cfg(test)]
