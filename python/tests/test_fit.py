@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -136,6 +137,27 @@ def test_a_fit_that_is_saved_is_loaded_with_its_data(engel, tmp_path):
     assert len(loaded.completed(2)[0]) == 235
     with pytest.raises(unshuffle.Error, match="--force"):
         unshuffle.fit(FORMULA, engel, output=tmp_path / "kept")
+
+
+def test_a_table_that_lost_lines_is_named(fit, tmp_path):
+    kept = fit.save(tmp_path / "kept").folder
+    damaged = {"coefficients.csv": "coefficients", "rows.csv": "rows", "links_2.csv": "links"}
+    for name in damaged:
+        lines = (kept / name).read_text().splitlines(keepends=True)
+        (kept / name).write_text("".join(lines[:-1]))
+    for name, attribute in damaged.items():
+        with pytest.raises(unshuffle.Error, match=rf"{name} has \d+ of the \d+ bytes that the fit wrote"):
+            getattr(unshuffle.load(kept), attribute)
+    (kept / "links_2.csv").unlink()
+    with pytest.raises(unshuffle.Error, match="links_2.csv is gone"):
+        assert unshuffle.load(kept).links is None
+    with pytest.warns(unshuffle.UnshuffleWarning, match="no verdict"), pytest.raises(unshuffle.Error, match="has no verdict"):
+        assert unshuffle.load(kept).verdict
+    # A folder of an older version has no sizes.
+    status = json.loads((kept / "status.json").read_text())
+    del status["sizes"]
+    (kept / "status.json").write_text(json.dumps(status))
+    assert len(unshuffle.load(kept).coefficients) == len(fit.coefficients) - 1
 
 
 def test_what_is_known_of_the_links_is_honoured(engel):

@@ -7,10 +7,11 @@ use clap::Args;
 use super::config_args::{ConfigArgs, warn_of_size, warn_of_unreachable_links};
 use super::failure::Failure;
 use super::fit::{CheckpointArgs, ExistingArgs, ResultArgs};
+use super::interrupt::stop_on_interrupt;
 use super::output::data_to_stdout;
 use super::progress::ChainProgress;
 use super::slurm::JobArray;
-use super::terminal::{stop_on_interrupt, tidy};
+use super::terminal::tidy;
 use crate::fit::{ChainStand, Existing, Found, Prepared, check_writable};
 use crate::posterior::Folder;
 

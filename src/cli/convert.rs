@@ -65,7 +65,27 @@ fn finite(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "write a number of 0 or more and below 1".into())
 }
 
+/// Names a file of the arguments that is not there.
+fn check_there(args: &ConvertArgs) -> Result<(), Failure> {
+    let named = [
+        (Some(&args.left), "the left file"),
+        (Some(&args.right), "the right file"),
+        (Some(&args.pairs), "the file of pairs"),
+        (args.labels.as_ref(), "the file of --labels"),
+    ];
+    for (path, what) in named {
+        if let Some(path) = path.filter(|path| !path.exists()) {
+            let path = path.display();
+            return Err(Failure::user(format!(
+                "cannot find {path}, {what}; check its path"
+            )));
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn convert(args: ConvertArgs) -> Result<(), Failure> {
+    check_there(&args)?;
     let probability = match &args.probability {
         Some(column) => Some(column.clone()),
         None => data::probability_column(&args.pairs)?,

@@ -10,18 +10,19 @@ use super::config_args::{
     ConfigArgs, ConfigFileArgs, warn_of_size, warn_of_unreachable_links, what_was_done,
 };
 use super::failure::Failure;
+use super::interrupt::stop_on_interrupt;
 use super::json;
 use super::progress::ChainProgress;
 use super::terminal::{
-    absolute, print_comparison, print_findings, print_status, print_summary, stop_on_interrupt,
-    tidy, warn_of_problems, width,
+    absolute, print_comparison, print_findings, print_status, print_summary, tidy,
+    warn_of_problems, width,
 };
 use super::{ToolchainArgs, default_threads};
 use crate::baseline::compare::read_truth;
 use crate::data::Truth;
 use crate::fit::{CHECKPOINT_EVERY, Existing, FitOptions, Found, Prepared, check_output};
 use crate::posterior::diagnostics::Finding;
-use crate::posterior::{Folder, Posterior};
+use crate::posterior::{DamagedFile, Folder, Posterior};
 use crate::report;
 
 #[derive(Debug, Args)]
@@ -213,13 +214,25 @@ fn has_more_to_do(prepared: &Prepared) -> Result<bool, Failure> {
         Found::Nothing => {
             note!("There is no fit in {output} yet: it starts from the beginning.")
         }
-        Found::Unfinished => {}
+        Found::Unfinished => {
+            let damaged = prepared.work_folder()?.damaged().unwrap_or_default();
+            for file in damaged {
+                note!("{}", made_again(&file));
+            }
+        }
         Found::Finished => {
             json::result("folder", absolute(&prepared.config.output));
             say!("The fit in {output} is finished: there is nothing left to do.")
         }
     }
     Ok(found != Found::Finished)
+}
+
+fn made_again(file: &DamagedFile) -> String {
+    match file.chain() {
+        Some(chain) => format!("{file}: chain {chain} is sampled again, with the same draws."),
+        None => format!("{file}: it is made again."),
+    }
 }
 
 /// How many draws were set aside, since other readers want chains of one length.

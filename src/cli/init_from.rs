@@ -131,6 +131,12 @@ fn is_id(column: &Column) -> bool {
 }
 
 fn read(file: &Path) -> Result<Vec<Column>, Failure> {
+    if !file.exists() {
+        return Err(Failure::user(format!(
+            "cannot find {}; check the path behind --from",
+            file.display()
+        )));
+    }
     let table =
         Table::read(file, "--from").map_err(|error| Failure::user(full_sentence(&error)))?;
     if table.rows.len() < LEAST_ROWS {

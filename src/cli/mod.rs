@@ -18,6 +18,7 @@ mod failure;
 mod fit;
 mod init;
 mod init_from;
+mod interrupt;
 mod json;
 mod pool;
 mod predict;
@@ -100,6 +101,20 @@ enum Command {
     Man(shell::ManArgs),
 }
 
+impl Command {
+    /// Whether it may take long before it samples, or is the part of a fit that comes before.
+    fn may_sample(&self) -> bool {
+        matches!(
+            self,
+            Command::Fit(_)
+                | Command::Check(_)
+                | Command::Assess(_)
+                | Command::Compile(_)
+                | Command::Study(_)
+        )
+    }
+}
+
 /// Which Stan compiles, and how.
 #[derive(Debug, Args)]
 struct ToolchainArgs {
@@ -136,6 +151,9 @@ pub fn main() -> ExitCode {
     };
     if cli.json {
         json::turn_on();
+    }
+    if cli.command.may_sample() {
+        interrupt::end_on_interrupt();
     }
     let outcome = match cli.command {
         Command::Fit(args) => fit::fit(*args),

@@ -7,7 +7,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::output::to_stdout;
 use super::terminal::{level, write_table};
-use crate::after::pool::{Estimates, Pooled, pooled_csv, read_estimates};
+use crate::after::pool::{Pooled, pool_file, pooled_csv};
 use crate::text::{number_on_scale, percent};
 
 #[derive(Debug, Args)]
@@ -26,11 +26,7 @@ pub(super) struct PoolArgs {
 }
 
 pub(super) fn pool(args: PoolArgs) -> Result<(), Failure> {
-    let estimates = read_estimates(&args.file)?;
-    let pooled: Vec<Pooled> = estimates
-        .iter()
-        .map(|of_name: &Estimates| of_name.pool(args.level))
-        .collect();
+    let pooled = pool_file(&args.file, args.level)?;
     if let Some(path) = &args.output {
         write_table(
             path,

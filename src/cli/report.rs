@@ -1,5 +1,7 @@
 //! `unshuffle report`: the report of a finished fit from its saved files, or one page of several fits.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -9,6 +11,7 @@ use super::json;
 use super::terminal::{absolute, check_finished, fit_folder};
 use crate::posterior::Posterior;
 use crate::report;
+use crate::text::FileError;
 
 /// The page of several fits, in the folder where the command runs.
 const TOGETHER: &str = "reports.html";
@@ -43,6 +46,7 @@ pub(super) fn report(args: ReportArgs) -> Result<(), Failure> {
     let mut fits = Vec::new();
     for named in &args.folders {
         let posterior = Posterior::read(&fit_folder(named)?)?;
+        posterior.check_whole(Posterior::OF_VERDICT)?;
         check_finished(&posterior, args.strict)?;
         fits.push(posterior);
     }
@@ -53,6 +57,7 @@ pub(super) fn report(args: ReportArgs) -> Result<(), Failure> {
             let path = args
                 .output
                 .unwrap_or_else(|| Path::new(TOGETHER).to_path_buf());
+            check_replaceable(&path)?;
             report::write_together(several, &path)?;
             path
         }
@@ -60,4 +65,21 @@ pub(super) fn report(args: ReportArgs) -> Result<(), Failure> {
     json::result("report", absolute(&path));
     say!("Report: {}", path.display());
     Ok(())
+}
+
+/// Refuses a file that is no page of several fits: the data, a config or the report of one fit would be lost.
+fn check_replaceable(path: &Path) -> Result<(), Failure> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
+    read.map_err(FileError::read(path))?;
+    match report::is_together(&start) {
+        true => Ok(()),
+        false => Err(Failure::user(format!(
+            "{} is no page of several fits, so it is not replaced: choose another --output, or move that file",
+            path.display()
+        ))),
+    }
 }

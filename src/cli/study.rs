@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::failure::Failure;
+use super::interrupt::stop_on_interrupt;
 use super::output::{data_to_stdout, to_stdout};
 use super::progress::{BuildProgress, StudyProgress};
 use super::slurm::{JobArray, bridgestan_words, config_words};
-use super::terminal::{stop_on_interrupt, tidy};
+use super::terminal::tidy;
 use super::{ToolchainArgs, default_threads};
 use crate::study::{
     Collected, Programs, RunCounts, Study, StudyError, Task, check_plan, run, study_table, tasks,

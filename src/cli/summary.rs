@@ -25,7 +25,11 @@ pub(super) struct SummaryArgs {
 
 pub(super) fn summary(args: SummaryArgs) -> Result<(), Failure> {
     let folder = fit_folder(&args.folder)?;
-    match Posterior::read(&folder) {
+    let read = Posterior::read(&folder).and_then(|posterior| {
+        posterior.check_whole(Posterior::OF_VERDICT)?;
+        Ok(posterior)
+    });
+    match read {
         Ok(posterior) => {
             check_finished(&posterior, args.strict)?;
             print_status(&posterior);

@@ -1,15 +1,12 @@
-//! What several commands print, and how they are interrupted.
+//! What several commands print.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use console::Term;
 
 use super::failure::Failure;
 use super::json;
 use super::output::{to_stdout, write_to_stdout};
-use super::progress::above_bars;
 use crate::baseline::compare::{self, Estimate};
 use crate::config;
 use crate::posterior::Posterior;
@@ -34,51 +31,6 @@ pub(super) fn tidy(path: &Path) -> String {
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
-
-/// The first Ctrl-C, SIGTERM or SIGHUP asks the chains to finish their iteration; a second one ends the program at once.
-pub(super) fn stop_on_interrupt(words: &'static str) -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let handle = Arc::clone(&stop);
-    let ignores_hangup = ignores_hangup();
-    let set = ctrlc::set_handler(move || {
-        if handle.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        above_bars(|| note!("{words}; press Ctrl-C again to stop at once."));
-    });
-    if let Err(error) = set {
-        note!("warning: Ctrl-C will lose the draws, since its handler could not be set: {error}");
-    }
-    if ignores_hangup {
-        ignore_hangup();
-    }
-    stop
-}
-
-/// Whether the process was started to outlive its terminal, as by `nohup`.
-#[cfg(unix)]
-fn ignores_hangup() -> bool {
-    // SAFETY: reads the disposition of one signal by setting it for a moment, before any handler is there.
-    unsafe {
-        let before = libc::signal(libc::SIGHUP, libc::SIG_IGN);
-        libc::signal(libc::SIGHUP, before);
-        before == libc::SIG_IGN
-    }
-}
-
-#[cfg(unix)]
-fn ignore_hangup() {
-    // SAFETY: ignoring a signal runs no code of ours.
-    unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
-}
-
-#[cfg(not(unix))]
-fn ignores_hangup() -> bool {
-    false
-}
-
-#[cfg(not(unix))]
-fn ignore_hangup() {}
 
 /// The output folder of a fit, which may be named by its config.
 pub(super) fn fit_folder(named: &Path) -> Result<PathBuf, Failure> {
@@ -118,13 +70,19 @@ pub(super) fn print_status(fit: &Posterior) {
     write_to_stdout(&format!("{coloured}\n"));
 }
 
-/// Says when a fit is not finished, on the first line; under `--strict` that is a failure.
+/// Says when a fit is not finished, or has lost a file, on the first line; under `--strict` that is a failure.
 pub(super) fn check_finished(fit: &Posterior, strict: bool) -> Result<(), Failure> {
-    let Some(sentence) = fit.unfinished() else {
-        return Ok(());
-    };
-    note!("warning: {sentence}; `unshuffle fit --resume` goes on with it");
-    match strict {
+    let unfinished = fit.unfinished();
+    if let Some(sentence) = &unfinished {
+        note!("warning: {sentence}; `unshuffle fit --resume` goes on with it");
+    }
+    let mut damaged = fit.damaged();
+    // Chains that lack draws have been counted.
+    damaged.retain(|file| unfinished.is_none() || file.chain().is_none());
+    for file in &damaged {
+        note!("warning: {file}; `unshuffle fit --resume` makes it again");
+    }
+    match strict && (unfinished.is_some() || !damaged.is_empty()) {
         true => Err(Failure::diagnostics()),
         false => Ok(()),
     }

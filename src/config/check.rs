@@ -22,6 +22,8 @@ const MOST_CHAINS: usize = 10_000;
 const MOST_ITERATIONS: usize = 1_000_000_000;
 /// As for the parameters of the Beta distribution that the audit is added to.
 const MOST_CHECKED: usize = 1_000_000_000;
+/// The likelihood of a million rows raised to less is lost in rounding.
+const LEAST_POWER: f64 = 1e-9;
 
 /// 1e-300 as it was typed, not with 300 digits.
 fn without_many_zeros(value: String) -> String {
@@ -154,6 +156,8 @@ impl Check<'_> {
                 };
                 let inside = value > 0.0 && value <= 1.0;
                 self.that(inside, &path, value, "it must be above 0 and at most 1")?;
+                let rule = "it must be 1e-9 or more, since a smaller power leaves nothing of the likelihood";
+                self.that(value >= LEAST_POWER, &path, value, rule)?;
             }
         }
         Ok(temperature)

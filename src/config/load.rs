@@ -11,6 +11,7 @@ use super::objects::Objects;
 use super::raw::RawConfig;
 use super::resolved::absolute_folder;
 use super::{Config, ConfigError, Data, explain::explain, overrides, strict_json};
+use crate::text::{MOST_BYTES, read_at_most};
 
 /// Reads and validates a config file. `settings` are the values of `--set`.
 pub fn load(file: &Path, settings: &[String]) -> Result<Config, ConfigError> {
@@ -72,7 +73,7 @@ pub fn schema() -> String {
 }
 
 pub(super) fn read_text(file: &Path) -> Result<String, ConfigError> {
-    let bytes = std::fs::read(file).map_err(|source| ConfigError::Unreadable {
+    let bytes = read_at_most(file, MOST_BYTES).map_err(|source| ConfigError::Unreadable {
         file: file.display().to_string(),
         source,
     })?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::cell::{self, Number};
 use super::linked::{Column, Linked};
-use super::table::{Table, check_rereadable};
+use super::table::Table;
 use super::{Candidate, DataError};
 use crate::text::nearest;
 
@@ -16,7 +16,6 @@ pub(super) fn read(
     id: Option<Column>,
 ) -> Result<Vec<Candidate>, DataError> {
     const KEY: &str = "data.candidates";
-    check_rereadable(path)?;
     let table = Table::read(path, KEY)?;
     let row = table.column("row", KEY)?;
     let partner = table.column("partner", KEY)?;

@@ -1,6 +1,6 @@
 //! Is the data set a regression that can be fitted? Enough rows, columns that vary, and no dependence among them.
 
-use ndarray::{Axis, s};
+use ndarray::{ArrayView2, Axis, s};
 
 use super::collinear::{self, Dependence};
 use super::{DataError, Dataset, INTERCEPT};
@@ -58,15 +58,27 @@ pub(super) fn check(
             });
         }
     }
+    let place = (file, data.predictors_key());
+    check_columns(dataset.x.view(), names, with_intercept, place)
+}
+
+/// Refuses columns of a design matrix that do not vary, or that depend linearly on one another; `place` is their file and the
+/// entry of the config that asks for them. The first of them is the intercept, where there is one.
+pub(super) fn check_columns(
+    x: ArrayView2<f64>,
+    names: &[String],
+    with_intercept: bool,
+    (file, key): (&str, &'static str),
+) -> Result<(), DataError> {
     let skipped = usize::from(with_intercept);
-    let x = dataset.x.slice(s![.., skipped..]);
+    let x = x.slice(s![.., skipped..]);
     let names = &names[skipped..];
     for (name, column) in names.iter().zip(x.axis_iter(Axis(1))) {
         if let Some(value) = beyond_numbers(column) {
             return Err(DataError::Scale {
                 file: file.into(),
                 column: name.clone(),
-                key: data.predictors_key(),
+                key,
                 value,
             });
         }
@@ -76,31 +88,30 @@ pub(super) fn check(
             return Err(DataError::Constant {
                 file: file.into(),
                 column: name.clone(),
-                key: data.predictors_key(),
+                key,
                 value: value.to_string(),
                 fix: if with_intercept { CONSTANT } else { NOTHING },
             });
         }
     }
-    match collinear::find(x, with_intercept) {
-        None => Ok(()),
-        Some(Dependence {
-            column,
-            on,
-            on_intercept,
-        }) => {
-            let mut others: Vec<&str> = on.iter().map(|&k| names[k].as_str()).collect();
-            if on_intercept {
-                others.push(INTERCEPT);
-            }
-            Err(DataError::Collinear {
-                file: file.into(),
-                key: data.predictors_key(),
-                column: names[column].clone(),
-                others: quoted_list(&others),
-            })
-        }
+    let Some(Dependence {
+        column,
+        on,
+        on_intercept,
+    }) = collinear::find(x, with_intercept)
+    else {
+        return Ok(());
+    };
+    let mut others: Vec<&str> = on.iter().map(|&k| names[k].as_str()).collect();
+    if on_intercept {
+        others.push(INTERCEPT);
     }
+    Err(DataError::Collinear {
+        file: file.into(),
+        key,
+        column: names[column].clone(),
+        others: quoted_list(&others),
+    })
 }
 
 /// The largest of values whose squares and products would not be numbers, or would be 0.

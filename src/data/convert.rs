@@ -9,7 +9,7 @@ use super::linkage::{KnownLinks, Linkage};
 use super::linked::Linked;
 use super::read::Columns;
 use super::relinkable::push_new;
-use super::table::Table;
+use super::table::{Table, check_rereadable};
 use super::{Candidate, DataError, LabelNotes, Notes};
 use crate::config::{Data, DataSource, LinkPairs};
 use crate::sampler::links::{LinkFacts, LinkSpace};
@@ -34,6 +34,8 @@ pub struct Conversion {
 /// The column of probabilities in a file of pairs, by the names that linkage programs give it.
 pub fn probability_column(pairs: &Path) -> Result<Option<String>, DataError> {
     const NAMES: [&str; 3] = ["match_probability", "posterior", "probability"];
+    // The links are picked from them afterwards.
+    check_rereadable(pairs)?;
     let table = Table::read(pairs, "the file of pairs")?;
     let found = NAMES.iter().find(|name| table.position(name).is_some());
     Ok(found.map(|name| name.to_string()))

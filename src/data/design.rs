@@ -65,25 +65,15 @@ pub(super) fn design_of_group_of_new_rows(
     design_of_new_rows(rows, fitted, &Formula::of_group(group), data)
 }
 
-/// The columns that the terms of `permutation.rate_formula` make, each of which must vary.
+/// The columns that the terms of `permutation.rate_formula` make.
 pub(super) fn rate_design(
     linked: &Linked,
     formula: &Formula,
     data: &Data,
 ) -> Result<Design, DataError> {
     let design = Terms::new(linked, formula, data, RATE_FORMULA)?.design()?;
-    let columns = design.x.columns().into_iter().zip(&design.names).skip(1);
-    for (column, name) in columns {
-        if column.iter().all(|value| *value == column[0]) {
-            return Err(DataError::Constant {
-                file: linked.files(),
-                column: name.clone(),
-                key: RATE_FORMULA,
-                value: column[0].to_string(),
-                fix: "remove it",
-            });
-        }
-    }
+    let place = (&*linked.files(), RATE_FORMULA);
+    checks::check_columns(design.x.view(), &design.names, true, place)?;
     Ok(design)
 }
 

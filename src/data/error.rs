@@ -33,6 +33,10 @@ pub enum DataError {
     Empty { file: String },
     #[error("{file} has a header line but no rows; add the data below it")]
     NoRows { file: String },
+    #[error(
+        "{file} has a header line but no labels; add the pairs that were checked below it, or leave the labels out"
+    )]
+    NoLabels { file: String },
     #[error("{file}, line {line}: {problem}; {fix}")]
     BadLine {
         file: String,
@@ -69,8 +73,8 @@ pub enum DataError {
         "--also names `{column}`, which belongs to the survey and stays with the predictors; leave it out, or fit with \"with\": \"response\" in data.weights"
     )]
     SurveyMoves { column: String },
-    #[error("`{column}` is the response and also data.weights; name another column of weights")]
-    WeightIsResponse { column: String },
+    #[error("`{column}` is the response and also {key}; name another column there")]
+    SurveyIsResponse { column: String, key: &'static str },
     #[error("{file}, line {line}: `{column}` is {value}; {fix}")]
     BadValue {
         file: String,
@@ -152,6 +156,10 @@ pub enum DataError {
     )]
     SeveralGroups { key: &'static str },
     #[error(
+        "{key} has nothing before `| {column}`, so no coefficient differs between the groups; write 1 or a column there, such as (1 | {column})"
+    )]
+    NoGroupTerms { key: &'static str, column: String },
+    #[error(
         "{file}: `{column}` has {num_levels} groups in {num_rows} rows; terms by group need at least two groups, and fewer groups than rows"
     )]
     NumGroups {
@@ -170,6 +178,10 @@ pub enum DataError {
     ResponseTwice { key: &'static str, text: String },
     #[error("`{column}` is data.response and also in data.predictors; remove it from one of them")]
     ResponseAmongPredictors { column: String },
+    #[error(
+        "permutation.rate_formula has `{column}`, which is the response: it moves when a link changes, so remove it from one of them"
+    )]
+    ResponseInRates { column: String },
     #[error(
         "--also names `{column}`, which is a predictor; predictors stay where they are, so leave it out"
     )]

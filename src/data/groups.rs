@@ -8,7 +8,7 @@ use super::design::{design_of_group, design_of_group_of_new_rows};
 use super::formula::Group;
 use super::linked::Linked;
 use super::values::group_category;
-use super::{Codes, DataError, INTERCEPT};
+use super::{Codes, DataError, INTERCEPT, checks};
 use crate::config::Data;
 use crate::numerics::Spread;
 
@@ -45,6 +45,13 @@ pub(super) fn read(
         });
     }
     let design = design_of_group(linked, group, data)?;
+    let key = data.predictors_key();
+    if design.names.is_empty() {
+        let column = group.column.clone();
+        return Err(DataError::NoGroupTerms { key, column });
+    }
+    let place = (linked.file(column), key);
+    checks::check_columns(design.x.view(), &design.names, group.intercept, place)?;
     codes.push(Codes {
         entry: "group".into(),
         levels: category.levels.clone(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::cell;
 use super::linkage::Linkage;
-use super::table::{Table, check_rereadable, column_advice, excerpt};
+use super::table::{Table, column_advice, excerpt};
 use super::{DataError, Notes};
 use crate::config::{Data, DataSource, LinkColumns, Missing};
 
@@ -35,14 +35,8 @@ impl Linked {
     pub(super) fn read(data: &Data, notes: &mut Notes) -> Result<Linked, DataError> {
         match &data.source {
             DataSource::Arrays => Err(DataError::Arrays),
-            DataSource::File { file } => {
-                check_rereadable(file)?;
-                Ok(Linked::one(Table::read(file, "data.file")?))
-            }
+            DataSource::File { file } => Ok(Linked::one(Table::read(file, "data.file")?)),
             DataSource::Two { left, right, links } => {
-                [left, right]
-                    .into_iter()
-                    .try_for_each(|file| check_rereadable(file))?;
                 let left = Table::read(left, "data.left")?;
                 let right = Table::read(right, "data.right")?;
                 let links_of_left = link_rows(&left, &right, links, data.missing, notes)?;
@@ -261,7 +255,17 @@ impl Linked {
     pub(super) fn names(&self, column: Column) -> Result<HashMap<&str, usize>, DataError> {
         let table = &self.tables[column.table];
         let fix = "rows named in data.candidates need names of their own";
-        by_value(table, column.index, fix)
+        by_value(table, 0..table.rows.len(), column.index, fix)
+    }
+
+    /// Refuses rows to fit that have the same id. Rows that are not fitted, such as those of a register that nobody is
+    /// linked to, and rows without an id may be as they are.
+    pub(super) fn check_ids(&self, column: Column) -> Result<(), DataError> {
+        let table = &self.tables[column.table];
+        let mut rows = self.places[column.table].clone();
+        rows.sort_unstable();
+        let fix = "data.id tells the rows of the results apart, so correct one of them, name another column, or remove data.id";
+        by_value(table, rows, column.index, fix).map(drop)
     }
 
     /// How many rows the file of `table` has, fitted or not.
@@ -320,19 +324,20 @@ fn unlinked(right: &Table, linked: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-/// The rows of a table by a column whose values must differ.
+/// These rows of a table by a column whose values must differ.
 pub(super) fn by_value<'a>(
     table: &'a Table,
+    rows: impl IntoIterator<Item = usize>,
     column: usize,
     fix: &str,
 ) -> Result<HashMap<&'a str, usize>, DataError> {
-    let mut rows = HashMap::with_capacity(table.rows.len());
-    for row in 0..table.rows.len() {
+    let mut found = HashMap::with_capacity(table.rows.len());
+    for row in rows {
         let value = table.cell(row, column);
         if cell::is_missing(value) {
             continue;
         }
-        if let Some(first) = rows.insert(value, row) {
+        if let Some(first) = found.insert(value, row) {
             return Err(DataError::Twice {
                 file: table.file.clone(),
                 first: table.line(first),
@@ -343,7 +348,7 @@ pub(super) fn by_value<'a>(
             });
         }
     }
-    Ok(rows)
+    Ok(found)
 }
 
 /// For each row of the left file that has a link, the row of the right one that it names.
@@ -358,6 +363,7 @@ fn link_rows(
     let key = right.column(&links.right, "data.links")?;
     let right_rows = by_value(
         right,
+        0..right.rows.len(),
         key,
         "a row that is linked to must stand once, so remove one of them",
     )?;
@@ -365,7 +371,7 @@ fn link_rows(
         "links must be one to one, but both name the same row of {}, so remove one of them",
         right.file
     );
-    by_value(left, link, &one_to_one)?;
+    by_value(left, 0..left.rows.len(), link, &one_to_one)?;
     let without: Vec<usize> = (0..left.rows.len())
         .filter(|&row| cell::is_missing(left.cell(row, link)))
         .collect();

@@ -7,6 +7,7 @@ use super::design::{self, RATE_FORMULA, design, rate_design};
 use super::formula::Formula;
 use super::linked::{Column, Linked};
 use super::stan_columns::{self, StanColumn};
+use super::table::check_rereadable;
 use super::{
     Blocks, DataError, Dataset, Notes, RateCovariates, candidates, checks, groups, places,
 };
@@ -88,6 +89,10 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         notes,
         ..Dataset::new(design.names, design.x, response)
     };
+    // Candidates have named their rows by it.
+    if let Some(id) = columns.id.filter(|_| data.candidates.is_none()) {
+        linked.check_ids(id)?;
+    }
     checks::check(&dataset, formula.intercept, &linked.files(), data)?;
     Ok(dataset)
 }
@@ -134,6 +139,7 @@ pub(super) struct RowsToFit {
 impl RowsToFit {
     pub(super) fn read(data: &Data) -> Result<RowsToFit, DataError> {
         let mut notes = Notes::default();
+        data.files().into_iter().try_for_each(check_rereadable)?;
         let mut linked = Linked::read(data, &mut notes)?;
         let formula = Formula::new(data, &linked.header(), &linked.files())?;
         let rates = data.rate_formula.as_deref().map(Formula::of_rates);
@@ -144,6 +150,7 @@ impl RowsToFit {
             &columns.staying(),
         )?;
         columns.check_survey(&linked, data)?;
+        columns.check_rates(&linked)?;
         linked.has_rows()?;
         leave_out_missing(&mut linked, &columns, data.missing, &mut notes)?;
         Ok(RowsToFit {
@@ -244,9 +251,32 @@ impl Columns {
                 },
             });
         }
-        let beside_response = |column: &Column| self.response.contains(column);
-        match self.weights.filter(beside_response) {
-            Some(column) => Err(DataError::WeightIsResponse {
+        let named = [
+            (
+                data.weights.as_ref().map(|weights| &weights.column),
+                "data.weights",
+            ),
+            (data.strata.as_ref(), "data.strata"),
+            (data.clusters.as_ref(), "data.clusters"),
+        ];
+        let is_response = |name: &str| self.response.iter().any(|&of| linked.name(of) == name);
+        let found = named
+            .into_iter()
+            .find_map(|(name, key)| Some((name.filter(|name| is_response(name))?, key)));
+        match found {
+            Some((column, key)) => Err(DataError::SurveyIsResponse {
+                column: column.clone(),
+                key,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The rate of wrong links of a place does not move with the response that is linked to it.
+    fn check_rates(&self, linked: &Linked) -> Result<(), DataError> {
+        let mut rates = self.rates.iter();
+        match rates.find(|column| self.response.contains(column)) {
+            Some(&column) => Err(DataError::ResponseInRates {
                 column: linked.name(column).into(),
             }),
             None => Ok(()),

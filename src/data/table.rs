@@ -7,7 +7,7 @@ use std::path::Path;
 use csv::StringRecord;
 
 use super::{DataError, delimiter};
-use crate::text::{nearest, quoted_list};
+use crate::text::{nearest, quoted_list, read_file};
 
 /// A file with a header and rows of as many cells as it.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Table {
         if path.extension().is_some_and(|ending| ending == "parquet") && path.exists() {
             return Table::parse(file.clone(), parquet_as_csv(path, file)?);
         }
-        let mut bytes = std::fs::read(path).map_err(|source| match source.kind() {
+        let mut bytes = read_file(path).map_err(|source| match source.kind() {
             ErrorKind::NotFound => DataError::NotFound {
                 file: file.clone(),
                 key,

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use super::resume::Found;
 use super::{FitError, Prepared};
-use crate::posterior::{FitState, Folder, FolderLock, Posterior, PosteriorError, Status};
+use crate::posterior::{
+    DamagedFile, FitState, Folder, FolderLock, Posterior, PosteriorError, Status,
+};
 use crate::text::full_sentence;
 
 /// What to do with a fit that is already in the output folder.
@@ -48,6 +50,7 @@ impl Output {
                 if work != target {
                     locks.push(FolderLock::take(&work)?);
                 }
+                forget_damaged_chains(&work)?;
             }
             Existing::Replace if target.fit_files()?.is_some() => {
                 work = target.beside();
@@ -78,7 +81,10 @@ impl Output {
     pub fn end(mut self, ended: Result<Posterior, FitError>) -> Result<Posterior, FitError> {
         self.status.state = match &ended {
             Ok(posterior) if posterior.is_interrupted() => FitState::Interrupted,
-            Ok(_) => FitState::Finished,
+            Ok(_) => {
+                self.status.sizes = self.work.sizes(&self.status.files);
+                FitState::Finished
+            }
             Err(error) => {
                 self.status.error = Some(full_sentence(error));
                 FitState::Failed
@@ -178,6 +184,14 @@ pub(super) fn empty(beside: &Folder, status: &Status) -> Result<FolderLock, Post
     beside.check_ours(&status.files)?;
     beside.clear()?;
     Ok(lock)
+}
+
+/// Chains of a finished fit whose draws or links are gone or cut short begin again, with the same draws.
+fn forget_damaged_chains(folder: &Folder) -> Result<(), PosteriorError> {
+    // A damaged status says nothing of files.
+    let damaged = folder.damaged().unwrap_or_default();
+    let mut chains = damaged.iter().filter_map(DamagedFile::chain);
+    chains.try_for_each(|chain| folder.remove(&Folder::checkpoint(chain)))
 }
 
 /// Whether there is anything to go on with.

@@ -61,7 +61,9 @@ impl Prepared {
         self.check_same(&saved, &versions, folder)?;
         let is_finished = status.is_some_and(|status| status.state == FitState::Finished);
         let has_all = saved.sampler.draws == self.config.sampler.draws;
-        Ok(match is_finished && has_all {
+        // What follows from the draws can be made again.
+        let is_whole = is_finished && folder.damaged()?.is_empty();
+        Ok(match is_whole && has_all {
             true => Found::Finished,
             false => Found::Unfinished,
         })

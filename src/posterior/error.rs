@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use super::DamagedFile;
 use super::draws::DrawsError;
 use crate::baseline::compare::CompareError;
 use crate::config::ConfigError;
@@ -62,6 +63,9 @@ pub enum PosteriorError {
     /// A file of a finished fit is gone.
     #[error("{} is gone, without which the fit cannot be judged: fit again", path.display())]
     Lost { path: PathBuf },
+    /// A file of a finished fit is gone or cut short.
+    #[error("{file}: make it again with `unshuffle fit --resume`, or fit again")]
+    Damaged { file: DamagedFile },
     /// A CSV file lacks a column.
     #[error("a report needs the column `{name}` of {}, which fits of older versions did not write: fit again", path.display())]
     NoColumn { path: PathBuf, name: String },

@@ -214,6 +214,11 @@ impl Folder {
         Ok(())
     }
 
+    /// Removes a file, if it is there.
+    pub fn remove(&self, name: &str) -> Result<(), PosteriorError> {
+        remove(&self.file(name))
+    }
+
     /// Removes the folder if it is empty.
     pub fn remove_if_empty(&self) {
         let _ = fs::remove_dir(&self.path);

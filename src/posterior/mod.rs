@@ -2,6 +2,7 @@
 
 mod coefficients;
 mod comparison;
+mod damage;
 mod data_summary;
 pub mod diagnostics;
 pub mod draws;
@@ -30,6 +31,7 @@ use crate::sampler::chain::ChainOutcome;
 pub(crate) use coefficients::coefficients_csv;
 pub use coefficients::{Coefficient, Method};
 pub use comparison::beside_fit;
+pub use damage::DamagedFile;
 pub use data_summary::DataSummary;
 use diagnostics::{Finding, SummaryRow};
 use draws::ChainDraws;

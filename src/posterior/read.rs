@@ -75,7 +75,13 @@ fn check_complete(posterior: &Posterior) -> Result<(), PosteriorError> {
         let path = posterior.folder.file(name);
         return Err(PosteriorError::Lost { path });
     }
-    check_links(posterior)
+    check_links(posterior)?;
+    posterior.check_whole(&[
+        Folder::DATA,
+        Folder::DIAGNOSTICS,
+        Folder::TRUST,
+        Folder::ROWS,
+    ])
 }
 
 /// The draws say how many rows they move: a links file that was cut short would pass for one with fewer wrong links.

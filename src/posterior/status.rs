@@ -1,5 +1,7 @@
 //! status.json: which fit is in an output folder, how far it has come, and which files are its own.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Folder, FolderLock, Posterior, PosteriorError};
@@ -31,6 +33,9 @@ pub struct Status {
     pub error: Option<String>,
     /// Names of the files that the fit writes; all others in the folder are somebody else's.
     pub files: Vec<String>,
+    /// Sizes in bytes of those that nothing changes after a finished fit; none in fits of older versions.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub sizes: BTreeMap<String, u64>,
 }
 
 impl Status {
@@ -43,6 +48,7 @@ impl Status {
             host: host(),
             error: None,
             files: Folder::names(num_chains),
+            sizes: BTreeMap::new(),
         }
     }
 

@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::posterior::{Folder, Posterior};
-use crate::text::FileError;
+use crate::text::{FileError, write_whole};
 
 pub use coefficients::forest_svg;
 pub use status::Status;
@@ -60,6 +60,11 @@ pub fn write(fit: &Posterior) -> Result<PathBuf, ReportError> {
     written(fit, Folder::REPORT, page::html(fit))
 }
 
+/// Whether a file that begins so is a page of several fits.
+pub fn is_together(start: &[u8]) -> bool {
+    String::from_utf8_lossy(start).contains(" fits - unshuffle</title>")
+}
+
 /// Writes report_aggregate.html, which holds nothing of single rows, into the output folder of a fit.
 pub fn write_aggregate(fit: &Posterior) -> Result<PathBuf, ReportError> {
     let num_rows = fit.num_rows().unwrap_or(0);
@@ -71,7 +76,7 @@ pub fn write_aggregate(fit: &Posterior) -> Result<PathBuf, ReportError> {
 
 /// Writes one page with the verdicts and coefficients of several fits.
 pub fn write_together(fits: &[Posterior], path: &Path) -> Result<(), ReportError> {
-    fs::write(path, page::together_html(fits)).map_err(FileError::write(path))?;
+    write_whole(path, page::together_html(fits))?;
     Ok(())
 }
 

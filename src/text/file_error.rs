@@ -1,7 +1,7 @@
 //! Files that cannot be read or written.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -46,6 +46,53 @@ impl FileError {
     }
 }
 
+/// Texts that a person writes, such as configs and programs, are far below this, in bytes.
+pub(crate) const MOST_BYTES: u64 = 64 << 20;
+
+/// The bytes of a file or a pipe. A device is refused, since it may have no end.
+pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    read_at_most(path, u64::MAX)
+}
+
+/// The text of a file or a pipe, which may have at most [`MOST_BYTES`].
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    let bytes = read_at_most(path, MOST_BYTES)?;
+    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
+    String::from_utf8(bytes).map_err(not_text)
+}
+
+/// As [`read_file`]; refuses what has more bytes.
+pub(crate) fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let refused = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
+    // Before it is opened: opening alone waits for some devices.
+    if is_device(&fs::metadata(path)?) {
+        return Err(refused("it is a device and no file".into()));
+    }
+    let file = File::open(path)?;
+    let expected = file.metadata().map_or(0, |file| file.len());
+    let mut bytes = Vec::new();
+    if expected <= most {
+        bytes.try_reserve_exact(expected as usize)?;
+        file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    }
+    match expected.max(bytes.len() as u64) > most {
+        false => Ok(bytes),
+        true => Err(refused(format!("it has more than {} MB", most >> 20))),
+    }
+}
+
+#[cfg(unix)]
+fn is_device(file: &fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    let kind = file.file_type();
+    kind.is_char_device() || kind.is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &fs::Metadata) -> bool {
+    false
+}
+
 /// The text of a file; None where it does not exist.
 pub(crate) fn text_if_there(path: &Path) -> Result<Option<String>, FileError> {
     match fs::read_to_string(path) {
@@ -73,4 +120,39 @@ pub(crate) fn write_whole(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Fi
         let _ = fs::remove_file(&partial);
     }
     written.map_err(FileError::write(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_and_endless_texts_are_refused() {
+        let refused = |path: &str, most| read_at_most(Path::new(path), most).unwrap_err();
+        if cfg!(unix) {
+            assert_eq!(
+                refused("/dev/zero", u64::MAX).to_string(),
+                "it is a device and no file"
+            );
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        let text = path.to_str().unwrap();
+        fs::write(&path, vec![b' '; (1 << 20) + 1]).unwrap();
+        assert_eq!(refused(text, 1 << 20).to_string(), "it has more than 1 MB");
+        assert_eq!(read_file(&path).unwrap().len(), (1 << 20) + 1);
+        fs::write(&path, vec![b' '; 1 << 20]).unwrap();
+        assert_eq!(read_at_most(&path, 1 << 20).unwrap().len(), 1 << 20);
+        // Terabytes that are not on the disk.
+        File::create(&path).unwrap().set_len(1 << 42).unwrap();
+        assert_eq!(
+            refused(text, MOST_BYTES).to_string(),
+            "it has more than 64 MB"
+        );
+        fs::write(&path, [0xff]).unwrap();
+        assert_eq!(
+            read_text(&path).unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
+    }
 }

@@ -12,7 +12,9 @@ mod table;
 pub(crate) use csv_table::{digits, digits_or_na, from_csv, to_csv};
 pub(crate) use errors::full_sentence;
 pub use file_error::FileError;
-pub(crate) use file_error::{text_if_there, write_whole};
+pub(crate) use file_error::{
+    MOST_BYTES, read_at_most, read_file, read_text, text_if_there, write_whole,
+};
 pub use names::list;
 pub(crate) use names::{nearest, quoted_list};
 pub(crate) use numbers::{number_on_scale, percent};

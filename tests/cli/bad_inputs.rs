@@ -1,5 +1,7 @@
 //! Bad inputs, one in a row: each ends with its exit code and one sentence that names the place and the fix; none panics.
 
+use std::fs;
+
 use crate::common::{Project, csv_of, rows};
 use serde_json::json;
 
@@ -340,6 +342,27 @@ const ROWS: &[Row] = &[
     (Args, "fit config.json --set output=/proc/nothing", "cannot write to /proc/nothing (", 2),
     (Args, "fit plan config.json --set output=/proc/nothing", "cannot write to /proc/nothing (", 2),
     (Config, "{\"model\": {\"stan\": \"li\nnear\"}}", r#"config.json, line 2, column 0: not valid JSON, control character (\u0000-\u001F) found while parsing a string; JSON has no comments, no comma after the last entry, and double quotes around text"#, 2),
+    (Set, "temperature=1e-300", "config.json: `temperature` is 1e-300; it must be 1e-9 or more, since a smaller power leaves nothing of the likelihood", 2),
+    (Set, r#"likelihood_power={"permutation":1e-10}"#, "config.json: `likelihood_power.permutation` is 0.0000000001; it must be 1e-9 or more, since a smaller power leaves nothing of the likelihood", 2),
+    (Data, "x,y,k\n0,0,a\n1,1,b\n2,4,\n3,2,a\n4,2,\n|data.id=k", r#"data.csv, lines 2 and 5: `k` is "a" in both; data.id tells the rows of the results apart, so correct one of them, name another column, or remove data.id"#, 2),
+    (Set, "data.file=/dev/zero", "/dev/zero is a pipe or a device, and the data of a fit are read more than once; save them as a file", 2),
+    (Set, "data.candidates=/dev/zero", "/dev/zero is a pipe or a device, and the data of a fit are read more than once; save them as a file", 2),
+    (Args, "check /dev/zero", "cannot read `/dev/zero` (it is a device and no file); check the path", 2),
+    (Args, "study /dev/zero", "cannot read `/dev/zero` (it is a device and no file); check the path", 2),
+    (Args, "check huge.json", "cannot read `huge.json` (it has more than 64 MB); check the path", 2),
+    (Args, "compile /dev/zero", "cannot read the Stan file /dev/zero: it is a device and no file", 2),
+    (Args, "fit config.json --truth /dev/zero", "cannot read /dev/zero: it is a device and no file", 2),
+    (Args, "pool /dev/zero", "cannot read /dev/zero (it is a device and no file)", 2),
+    (Args, "init out2 --from /dev/zero", "cannot read /dev/zero (it is a device and no file); --from must be a CSV file that you may read", 2),
+    (Args, "init out2 --from none.csv", "cannot find none.csv; check the path behind --from", 2),
+    (Args, "convert none.csv data.csv data.csv --formula y~x", "cannot find none.csv, the left file; check its path", 2),
+    (Args, "convert data.csv none.csv data.csv --formula y~x", "cannot find none.csv, the right file; check its path", 2),
+    (Args, "convert data.csv data.csv none.csv --formula y~x", "cannot find none.csv, the file of pairs; check its path", 2),
+    (Pool, "set,name,estimate,variance\n1,a,1.5e308,1\n2,a,-1.5e308,1\n", "e.csv: the pooled variance or interval of `a` is too large for a number; write its estimates in another unit", 2),
+    (Pool, "set,name,estimate,variance\n1,a,1,1.5e308\n2,a,2,1.5e308\n3,a,1e154,1.5e308\n", "e.csv: the pooled variance or interval of `a` is too large for a number; write its estimates in another unit", 2),
+    (Pool, "set,name,estimate,standard_error\n1,a,1,1e200\n2,a,1,1\n", r#"e.csv, line 2: `standard_error` is "1e200"; choose a unit in which it is between 1e-150 and 1e150, or write 0"#, 2),
+    (Pool, "set,name,estimate,standard_error\n1,a,1,1\n2,a,1,1e-200\n", r#"e.csv, line 3: `standard_error` is "1e-200"; choose a unit in which it is between 1e-150 and 1e150, or write 0"#, 2),
+    (Pool, "set,name,estimate,variance,df_complete\n1,a,1,0,10\n2,a,2,0,10\n", "e.csv: the variances of `a` are 0 or almost 0 but its estimates differ, so `df_complete` leaves no degrees of freedom; correct the variances, or remove `df_complete`", 2),
 ];
 
 /// Formulas that would overflow a stack if they were read to their end.
@@ -423,6 +446,9 @@ fn problem(kind: Input, ended: &(Option<i32>, String), says: &str, code: i32) ->
 fn every_bad_input_is_one_sentence_and_an_exit_code() {
     assert!(ROWS.len() >= 200, "{} rows", ROWS.len());
     let project = Project::new(&[]);
+    // Terabytes that are not on the disk.
+    let huge = fs::File::create(project.path("huge.json")).unwrap();
+    huge.set_len(1 << 42).unwrap();
     let mut wrong = Vec::new();
     for &(kind, input, says, code) in ROWS {
         let ended = run(&project, kind, input);

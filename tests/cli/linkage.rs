@@ -105,6 +105,7 @@ fn a_program_of_ones_own_is_found_from_the_converted_config() {
 #[test]
 fn mistakes_in_the_arguments_are_one_sentence() {
     let project = files();
+    project.write("labels.csv", "person_l,person_r,clerical_match_score\n");
     let convert = [
         "convert",
         "survey.csv",
@@ -124,7 +125,15 @@ fn mistakes_in_the_arguments_are_one_sentence() {
         ),
         (
             &["--id", "person", "--labels", "none.csv"],
-            "cannot find the data file",
+            "cannot find none.csv, the file of --labels; check its path",
+        ),
+        (
+            &["--id", "person", "--labels", "labels.csv"],
+            "labels.csv has a header line but no labels; add the pairs that were checked below it, or leave the labels out",
+        ),
+        (
+            &["--id", "person", "--labels", "/dev/zero"],
+            "cannot read /dev/zero (it is a device and no file); data.links.labels must be a CSV file that you may read",
         ),
         (
             &["--id", "person", "--model", "linaer"],

@@ -125,19 +125,33 @@ fn rates_follow_their_covariates() {
         said.contains("rates    of wrong links depend on distance, source[b]"),
         "{said}"
     );
-    let (_, refused) = project.run(
-        &[
-            "check",
-            "config.json",
-            "--set",
-            "permutation.rate_formula=~ distanc",
-        ],
-        2,
-    );
-    assert!(
-        refused.contains("permutation.rate_formula") && refused.contains("distance"),
-        "{refused}"
-    );
+    for (formula, says) in [
+        ("~ distanc", "did you mean `distance`?"),
+        (
+            "~ distance + I(2 * distance + 1)",
+            "data.csv: `I(2 * distance + 1)` is a linear combination of `distance` and `(Intercept)`, so their coefficients cannot be told apart; remove one of these columns from permutation.rate_formula",
+        ),
+        (
+            "~ source + y",
+            "permutation.rate_formula has `y`, which is the response: it moves when a link changes, so remove it from one of them",
+        ),
+        (
+            "~ I(0 * distance)",
+            "`I(0 * distance)` (permutation.rate_formula) is 0 in every row; remove it",
+        ),
+        (
+            "~ I(1e200 * distance)",
+            "the largest value of `I(1e200 * distance)` (permutation.rate_formula) is 1.2e201; choose a unit",
+        ),
+    ] {
+        let set = format!("permutation.rate_formula={formula}");
+        let (_, refused) = project.run(&["check", "config.json", "--set", &set], 2);
+        assert!(
+            refused.contains("permutation.rate_formula") && refused.contains(says),
+            "{refused}"
+        );
+        assert_eq!(refused.lines().count(), 1, "{refused}");
+    }
 }
 
 /// A survey of 60 people whose every third link is wrong: these belong to register rows that nobody is linked to.

@@ -120,6 +120,24 @@ fn check_together(project: &Project) {
     check_self_contained(&read);
     project.run(&["report", "out", "out", "--output", "both.html"], 0);
     assert!(project.path("both.html").is_file());
+    // A page is replaced by a page, and nothing else is.
+    project.run(&["report", "out", "out", "--output", "both.html"], 0);
+    for name in [
+        "config.json",
+        "away.csv",
+        "out/report.html",
+        "out/draws_1.csv",
+    ] {
+        let before = fs::read(project.path(name)).unwrap();
+        let (_, stderr) = project.run(&["report", "out", "out", "--output", name], 2);
+        assert!(
+            stderr.contains(&format!(
+                "{name} is no page of several fits, so it is not replaced"
+            )),
+            "{stderr}"
+        );
+        assert_eq!(fs::read(project.path(name)).unwrap(), before);
+    }
     for (arguments, part) in [
         (
             &["report", "out", "out", "--aggregate"][..],
@@ -349,8 +367,12 @@ fn row_numbers_are_those_of_the_file_from_the_fit_to_the_report() {
     }
     assert!(!html.contains("why-39") && html.contains("id=\"why-40\""));
 
-    // A folder of an older version has no data.json: the names come from the config.
+    // A folder of an older version has no data.json and no sizes: the names come from the config.
     fs::remove_file(folder.join("data.json")).unwrap();
+    let status = fs::read_to_string(folder.join("status.json")).unwrap();
+    let mut status: serde_json::Value = serde_json::from_str(&status).unwrap();
+    status.as_object_mut().unwrap().remove("sizes");
+    fs::write(folder.join("status.json"), status.to_string()).unwrap();
     let older = Posterior::read(&folder).unwrap();
     assert_eq!(older.predictors(), saved.predictors());
 }

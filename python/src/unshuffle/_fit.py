@@ -95,7 +95,8 @@ class Fit:
     @cached_property
     def links(self) -> Frame:
         """The moved rows of every draw: `chain`, `draw`, `row`, `linked_to`, all counted from 1."""
-        files = sorted(self.folder.glob("links_*.csv"), key=lambda path: int(path.stem.split("_")[1]))
+        names = {path.name for path in self.folder.glob("links_*.csv")} | {name for name in self._sizes if name.startswith("links_")}
+        files = sorted((self._file(name) for name in names), key=lambda path: int(path.stem.split("_")[1]))
         if not files:
             raise Error(f"the fit in {self.folder} kept every link, so it has no links to show", 2)
         tables = [(int(path.stem.split("_")[1]), read_csv(path, self._library)) for path in files]
@@ -209,12 +210,19 @@ class Fit:
     @property
     def verdict(self) -> str:
         """What was found and whether to trust it, in sentences; problems first."""
-        verdict = self._overview["verdict"]
+        verdict = self._verdict
         return "\n".join([*(f"Problem: {text}" for text in verdict["problems"]), *verdict["findings"]])
 
     @cached_property
     def _overview(self) -> dict[str, Any]:
         return run(["summary", str(self.folder)])
+
+    @property
+    def _verdict(self) -> dict[str, Any]:
+        found: dict[str, Any] | None = self._overview.get("verdict")
+        if found is None:
+            raise Error(f"the fit in {self.folder} has no verdict, since a file of it is damaged: see the warning", 2)
+        return found
 
     def __repr__(self) -> str:
         return f"<unshuffle.Fit in {self.folder}>"
@@ -225,7 +233,7 @@ class Fit:
 
     def _repr_html_(self) -> str:
         """The verdict and the coefficients beside least squares, for notebooks."""
-        verdict = self._overview["verdict"]
+        verdict = self._verdict
         problems = "".join(f"<li><b>Problem:</b> {html.escape(text)}</li>" for text in verdict["problems"])
         text = f"<ul>{problems}</ul>" if problems else ""
         text += "".join(f"<p>{html.escape(sentence)}</p>" for sentence in verdict["findings"])
@@ -243,9 +251,25 @@ class Fit:
 
     def _file(self, name: str) -> Path:
         path = self.folder / name
-        if not path.exists():
+        written = self._sizes.get(name, 0)
+        size = path.stat().st_size if path.exists() else None
+        if size is None and name not in self._sizes:
             raise Error(f"the fit in {self.folder} has no {name}: it was interrupted, or kept every link", 2)
+        if size is None or size < written:
+            what = "is gone, which the fit wrote" if size is None else f"has {size} of the {written} bytes that the fit wrote"
+            raise Error(f"{path} {what}: make it again with `unshuffle fit --resume`, or fit again", 2)
         return path
+
+    @cached_property
+    def _sizes(self) -> dict[str, int]:
+        """The bytes of each file when the fit finished; empty for one that did not, and for fits of older versions."""
+        try:
+            status = json.loads((self.folder / "status.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            # The program names a damaged status.
+            return {}
+        sizes: dict[str, int] = status.get("sizes", {})
+        return sizes
 
 
 def svg_image(svg: str, alternative: str) -> str:

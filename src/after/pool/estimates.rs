@@ -9,6 +9,9 @@ use crate::text::percent;
 
 const KEY: &str = "needed by unshuffle pool";
 
+/// Standard errors whose squares are neither 0 nor infinite.
+const SQUARED: std::ops::RangeInclusive<f64> = 1e-150..=1e150;
+
 /// Columns `set`, `name`, `estimate`, `standard_error` or `variance`, and perhaps `df_complete`; coefficients in the order of
 /// the file.
 pub fn read_estimates(path: &Path) -> Result<Vec<Estimates>, PoolError> {
@@ -49,7 +52,12 @@ pub fn read_estimates(path: &Path) -> Result<Vec<Estimates>, PoolError> {
             _ => None,
         };
         let spread = match (variance, standard_error) {
-            (None, _) => spread * spread,
+            (None, _) if spread == 0.0 || SQUARED.contains(&spread) => spread * spread,
+            (None, Some(column)) => {
+                let rule = "choose a unit in which it is between 1e-150 and 1e150, or write 0";
+                return Err(table.bad_value(row, column, rule).into());
+            }
+            (None, None) => unreachable!("one of the two columns is there"),
             (Some(_), None) => spread,
             (Some(_), Some(column)) => {
                 let error = number(row, column, 0.0, "write a number of 0 or more")?;

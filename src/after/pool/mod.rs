@@ -5,12 +5,15 @@
 
 mod estimates;
 
+use std::path::Path;
+
 use thiserror::Error;
 
 use crate::data::DataError;
 use crate::numerics::student_t_quantile;
 
-pub use estimates::{pooled_csv, read_estimates};
+pub use estimates::pooled_csv;
+use estimates::read_estimates;
 
 #[derive(Debug, Error)]
 pub enum PoolError {
@@ -49,7 +52,35 @@ pub enum PoolError {
         first: f64,
         second: f64,
     },
+    #[error(
+        "{file}: the pooled variance or interval of `{name}` is too large for a number; write its estimates in another unit"
+    )]
+    TooLarge { file: String, name: String },
+    #[error(
+        "{file}: the variances of `{name}` are 0 or almost 0 but its estimates differ, so `df_complete` leaves no degrees of freedom; correct the variances, or remove `df_complete`"
+    )]
+    NoDegrees { file: String, name: String },
 }
+
+/// Pools the estimates in a file; `level` is the probability of the intervals.
+pub fn pool_file(path: &Path, level: f64) -> Result<Vec<Pooled>, PoolError> {
+    let pool = |estimates: Estimates| {
+        let pooled = estimates.pool(level);
+        let (file, name) = (path.display().to_string(), pooled.name.clone());
+        match pooled.has_numbers() {
+            true => Ok(pooled),
+            // An interval without an end, though the variance is a number.
+            false if pooled.standard_error.is_finite() && pooled.df < 0.01 => {
+                Err(PoolError::NoDegrees { file, name })
+            }
+            false => Err(PoolError::TooLarge { file, name }),
+        }
+    };
+    read_estimates(path)?.into_iter().map(pool).collect()
+}
+
+/// Degrees of freedom below this have no interval.
+const LEAST_DF: f64 = 1e-3;
 
 /// One coefficient in every completed data set.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +103,7 @@ pub struct Pooled {
     pub interval: [f64; 2],
     /// Rubin's, from the degrees of freedom of a large sample.
     pub fraction_missing: f64,
+    /// Infinite where the estimates differ though each is said to be exact.
     pub relative_increase: f64,
     pub within: f64,
     pub between: f64,
@@ -82,8 +114,8 @@ impl Estimates {
     /// `level` is the probability of the interval.
     pub fn pool(&self, level: f64) -> Pooled {
         let m = self.sets.len() as f64;
-        let estimate = self.sets.iter().map(|(estimate, _)| estimate).sum::<f64>() / m;
-        let within = self.sets.iter().map(|(_, variance)| variance).sum::<f64>() / m;
+        let estimate = mean(self.sets.iter().map(|(estimate, _)| *estimate));
+        let within = mean(self.sets.iter().map(|(_, variance)| *variance));
         let squares = self.sets.iter().map(|(q, _)| (q - estimate).powi(2));
         let between = squares.sum::<f64>() / (m - 1.0);
         let added = (1.0 + 1.0 / m) * between;
@@ -94,16 +126,18 @@ impl Estimates {
         let df = match self.df_complete {
             None => df_large,
             Some(complete) => {
-                let observed = (1.0 - share) * complete * (complete + 1.0) / (complete + 3.0);
+                let observed = (1.0 - share) * complete * ((complete + 1.0) / (complete + 3.0));
                 1.0 / (1.0 / df_large + 1.0 / observed)
             }
         };
-        let relative_increase = added / within;
+        // Sets that agree increase nothing, also where each is exact.
+        let relative_increase = if added > 0.0 { added / within } else { 0.0 };
         let standard_error = total.sqrt();
-        let half = if total > 0.0 {
-            student_t_quantile(0.5 * (1.0 + level), df) * standard_error
-        } else {
-            0.0
+        let half = match total > 0.0 {
+            // With fewer the quantile is too large for a number.
+            true if df.is_nan() || df < LEAST_DF => f64::INFINITY,
+            true => student_t_quantile(0.5 * (1.0 + level), df) * standard_error,
+            false => 0.0,
         };
         Pooled {
             name: self.name.clone(),
@@ -119,6 +153,34 @@ impl Estimates {
             num_sets: self.sets.len(),
         }
     }
+}
+
+impl Pooled {
+    /// Whether all that is reported is a number; degrees of freedom and the relative increase may be infinite.
+    fn has_numbers(&self) -> bool {
+        let finite = [
+            self.estimate,
+            self.standard_error,
+            self.interval[0],
+            self.interval[1],
+            self.fraction_missing,
+            self.within,
+            self.between,
+        ];
+        let is_number = !self.df.is_nan() && !self.relative_increase.is_nan();
+        is_number && finite.iter().all(|value| value.is_finite())
+    }
+}
+
+/// The mean of values whose sum may be too large for a number.
+fn mean(mut values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
+    let m = values.len() as f64;
+    let sum: f64 = values.clone().sum();
+    if sum.is_finite() {
+        return sum / m;
+    }
+    let first = values.next().unwrap_or(0.0);
+    first + values.map(|value| (value - first) / m).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -247,5 +309,41 @@ mod tests {
         assert!((p.df - 110.0 / 13.0).abs() < 1e-12);
         let p = estimates(&[(2.0, 0.0), (2.0, 0.0)], Some(10.0)).pool(0.95);
         assert_eq!(p.interval, [2.0, 2.0]);
+    }
+
+    /// With W = 0 Rubin's rules give T = (1 + 1/m) B and v = m - 1, by hand: estimates 1 and 3 have B = 2 and T = 3, and
+    /// the 97.5 % quantile of Student's t with 1 degree of freedom is 12.706.
+    #[test]
+    fn variances_of_zero_are_variances() {
+        let same = estimates(&[(2.0, 0.0), (2.0, 0.0)], None).pool(0.95);
+        assert_eq!((same.standard_error, same.interval), (0.0, [2.0, 2.0]));
+        assert_eq!((same.relative_increase, same.fraction_missing), (0.0, 0.0));
+        let differ = estimates(&[(1.0, 0.0), (3.0, 0.0)], None).pool(0.95);
+        assert_eq!((differ.standard_error, differ.df), (3f64.sqrt(), 1.0));
+        let half = 12.706_204_736_174_694 * 3f64.sqrt();
+        assert!((differ.interval[1] - 2.0 - half).abs() < 1e-8);
+        assert_eq!(
+            (differ.relative_increase, differ.fraction_missing),
+            (f64::INFINITY, 1.0)
+        );
+        assert!(same.has_numbers() && differ.has_numbers());
+        // The degrees of freedom of Barnard and Rubin tend to 0, and the interval has no end.
+        assert!(
+            !estimates(&[(1.0, 0.0), (3.0, 0.0)], Some(10.0))
+                .pool(0.95)
+                .has_numbers()
+        );
+    }
+
+    #[test]
+    fn numbers_near_the_largest_are_pooled_where_the_answer_is_a_number() {
+        let large = estimates(&[(1.5e308, 2.0), (1.5e308, 2.0), (1.5e308, 2.0)], None).pool(0.95);
+        assert_eq!((large.estimate, large.standard_error), (1.5e308, 2.0));
+        assert!(large.has_numbers());
+        let apart = estimates(&[(1.5e308, 2.0), (-1.5e308, 2.0)], None).pool(0.95);
+        assert!(!apart.has_numbers());
+        let many = estimates(&[(1.0, 2.0), (2.0, 2.0)], Some(1e308)).pool(0.95);
+        let large = estimates(&[(1.0, 2.0), (2.0, 2.0)], None).pool(0.95);
+        assert!((many.df / large.df - 1.0).abs() < 1e-12);
     }
 }

@@ -4,14 +4,13 @@ mod baselines_csv;
 mod known_rate;
 mod table;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
 use crate::baseline::Baseline;
 use crate::data::{Dataset, Truth};
-use crate::text::FileError;
+use crate::text::{FileError, read_text};
 
 pub use baselines_csv::{read_baselines, write_baselines};
 pub use known_rate::{KNOWN_RATE, KnownRateBaseline, RatePoint, read_known_rate, write_known_rate};
@@ -61,7 +60,7 @@ pub enum CompareError {
 
 /// Reads the truth of simulated data, as `unshuffle simulate` writes it.
 pub fn read_truth(path: &Path) -> Result<Truth, CompareError> {
-    let text = fs::read_to_string(path).map_err(FileError::read(path))?;
+    let text = read_text(path).map_err(FileError::read(path))?;
     serde_json::from_str(&text).map_err(|source| CompareError::Truth {
         path: path.to_path_buf(),
         source,

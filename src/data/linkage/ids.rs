@@ -30,7 +30,7 @@ impl<'a> Names<'a> {
             Some(id) => {
                 let column = table.column(id, "data.links")?;
                 let fix = "records named in pairs need names of their own";
-                Some((column, by_value(table, column, fix)?))
+                Some((column, by_value(table, 0..table.rows.len(), column, fix)?))
             }
         };
         Ok(Names { table, rows })

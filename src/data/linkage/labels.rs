@@ -27,6 +27,9 @@ impl Labels {
     pub(super) fn read(path: &Path, records: &Records) -> Result<Labels, DataError> {
         const KEY: &str = "data.links.labels";
         let table = Table::read(path, KEY)?;
+        if table.rows.is_empty() {
+            return Err(DataError::NoLabels { file: table.file });
+        }
         let sides = records.sides(&table, KEY)?;
         let score = SCORES.iter().find_map(|name| table.position(name));
         let score = score.map_or_else(|| table.column(SCORES[0], KEY), Ok)?;

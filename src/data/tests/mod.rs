@@ -3,6 +3,7 @@
 
 mod candidates;
 mod categories;
+mod columns;
 mod linkage;
 mod missing;
 mod places;

@@ -83,7 +83,7 @@ fn what_is_no_weight_is_refused() {
     let folder = Folder::new(&[("f.csv", ROWS)]);
     assert_eq!(
         folder.refused("y ~ x", by("y")),
-        "`y` is the response and also data.weights; name another column of weights"
+        "`y` is the response and also data.weights; name another column there"
     );
     let sentence = folder.refused("y ~ x", by("wieght"));
     assert!(

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::StanError;
+use crate::text::read_text;
 
 /// The text of a Stan program and of every file it includes, read once so that hash and compilation agree.
 #[derive(Debug, Clone)]
@@ -117,7 +118,7 @@ pub(super) fn hash_text(hasher: &mut Sha256, text: &str) {
 }
 
 fn read(path: &Path) -> Result<String, StanError> {
-    fs::read_to_string(path).map_err(|source| StanError::ReadSource {
+    read_text(path).map_err(|source| StanError::ReadSource {
         path: path.to_path_buf(),
         source,
     })
