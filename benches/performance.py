@@ -10,6 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE, FIGURES = ROOT / "docs/performance.md", ROOT / "docs/performance.csv"
 PLOT = ROOT / "docs/performance.svg"
+# What a run has measured so far; `--go-on` measures the rest.
+SO_FAR = ROOT / "target/performance.csv"
 LOSS = 1.2
 SIZES = [250, 1000, 10_000, 100_000, 1_000_000]
 QUICK_SIZES = [250, 1000, 10_000]
@@ -118,49 +120,56 @@ def draws_for(n):
     return max(200, min(20_000, 40_000_000 // n))
 
 
-def measure(bench, sizes, cells, whole):
-    figures = {}
-    def tell(name, value, unit):
-        figures[name] = (value, unit)
-        print(f"{name}: {value:.4g} {unit}", flush=True)
-    tell("calibration", calibration(), "ms")
-    tell("cores", os.cpu_count(), "")
-    tell("load when it began", os.getloadavg()[0], "")
+def measure(bench, sizes, cells, whole, figures):
+    """Adds to `figures` what they lack; each figure is kept in a file at once."""
+    def tell(name, unit, compute):
+        if name not in figures:
+            figures[name] = (compute(), unit)
+            write_csv(figures, SO_FAR)
+            print(f"{name}: {figures[name][0]:.4g} {unit}", flush=True)
+    tell("calibration", "ms", calibration)
+    tell("cores", "", os.cpu_count)
+    tell("load when it began", "", lambda: os.getloadavg()[0])
     for n in sizes:
-        config = bench.simulate(n)
-        tell(f"iteration n={n}", bench.iteration(config, 200, draws_for(n)), "ms")
+        tell(f"iteration n={n}", "ms", lambda: bench.iteration(bench.simulate(n), 200, draws_for(n)))
         if n <= 10_000:
-            tell(f"iteration, program itself n={n}", bench.iteration(config, 200, draws_for(n), PLAIN), "ms")
+            tell(f"iteration, program itself n={n}", "ms", lambda: bench.iteration(bench.simulate(n), 200, draws_for(n), PLAIN))
+    tempered = 'temperature="1/n"'
     for n in PAPER_SIZES if whole else []:
-        config, tempered = bench.paper(n), 'temperature="1/n"'
-        tell(f"paper's design n={n}", bench.iteration(config, 200, 20_000, tempered), "ms")
-        tell(f"paper's design, the paper's scheme n={n}", bench.iteration(config, 200, 4000, tempered, PAPER_SCHEME, 'permutation.prior={"name":"uniform","max_moved":1000}'), "ms")
+        tell(f"paper's design n={n}", "ms", lambda: bench.iteration(bench.paper(n), 200, 20_000, tempered))
+        literal = [tempered, PAPER_SCHEME, 'permutation.prior={"name":"uniform","max_moved":1000}']
+        tell(f"paper's design, the paper's scheme n={n}", "ms", lambda: bench.iteration(bench.paper(n), 200, 4_000_000 // n, *literal))
     for n, d, rho in cells:
-        config = bench.regression(n, d, rho)
         for label, changes in (("", []), (", program itself", [PLAIN])):
-            cost = bench.iteration(config, 500, STEP_ONE_DRAWS, *changes)
-            bench.run("fit", "collect", config, *bench.settings(500, STEP_ONE_DRAWS, 1, changes))
-            tell(f"step 1{label} n={n} D={d} rho={rho}", bench.least_ess() / STEP_ONE_DRAWS / cost * 1e3, "ESS/s")
+            def ess_per_second():
+                config = bench.regression(n, d, rho)
+                cost = bench.iteration(config, 500, STEP_ONE_DRAWS, *changes)
+                bench.run("fit", "collect", config, *bench.settings(500, STEP_ONE_DRAWS, 1, changes))
+                return bench.least_ess() / STEP_ONE_DRAWS / cost * 1e3
+            tell(f"step 1{label} n={n} D={d} rho={rho}", "ESS/s", ess_per_second)
     for n in whole:
-        cpu, wall, memory = bench.fit(bench.simulate(n), 1000, 1000, chains=4)
-        tell(f"whole fit n={n}", cpu, "s")
-        tell(f"whole fit, wall n={n}", wall, "s")
-        tell(f"whole fit, memory n={n}", memory, "MiB")
-        with open(bench.folder / "out/summary.csv") as file:
-            rows = list(csv.DictReader(file))
-        tell(f"whole fit, largest R-hat n={n}", max(float(row["R_hat"]) for row in rows if row["R_hat"] not in ("", "NaN")), "")
+        fit = []
+        def of_fit(which):
+            if not fit:
+                fit.extend(bench.fit(bench.simulate(n), 1000, 1000, chains=4))
+                with open(bench.folder / "out/summary.csv") as file:
+                    rows = list(csv.DictReader(file))
+                fit.append(max(float(row["R_hat"]) for row in rows if row["R_hat"] not in ("", "NaN")))
+            return fit[which]
+        for which, (label, unit) in enumerate([("", "s"), (", wall", "s"), (", memory", "MiB"), (", largest R-hat", "")]):
+            tell(f"whole fit{label} n={n}", unit, lambda: of_fit(which))
     return figures
 
 
-def write_csv(figures):
-    with open(FIGURES, "w", newline="") as file:
+def write_csv(figures, path=FIGURES):
+    with open(path, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["figure", "value", "unit"])
         writer.writerows([name, value if isinstance(value, str) else f"{value:.6g}", unit] for name, (value, unit) in figures.items())
 
 
-def read_csv():
-    with open(FIGURES) as file:
+def read_csv(path=FIGURES):
+    with open(path) as file:
         number = lambda row: row["value"] if row["figure"] == "commit" else float(row["value"])
         return {row["figure"]: (number(row), row["unit"]) for row in csv.DictReader(file)}
 
@@ -305,6 +314,7 @@ def main():
     parser.add_argument("--largest", type=int, default=SIZES[-1], help="leave larger files out")
     parser.add_argument("--largest-whole", type=int, default=SIZES[-1], help="leave whole fits of larger files out")
     parser.add_argument("--short", action="store_true", help="Step 1 in the cells of --quick alone")
+    parser.add_argument("--go-on", action="store_true", help="after a run that did not end: measure what it lacks")
     parser.add_argument("--commit", help="of the binary, where it is not the current one")
     parser.add_argument("--pystan", help="a Python with PyStan, for Stan's own sampler")
     parser.add_argument("--nuts-rs", help="the program of benches/peers/nuts_rs")
@@ -321,7 +331,7 @@ def main():
         if arguments.quick and not FIGURES.exists():
             sys.exit("docs/performance.csv is not there: run `make bench` first")
         if arguments.quick:
-            losses = compare(read_csv(), measure(bench, QUICK_SIZES, QUICK_CELLS, []))
+            losses = compare(read_csv(), measure(bench, QUICK_SIZES, QUICK_CELLS, [], {}))
             sys.exit("\n".join(losses) if losses else 0)
         sizes = [n for n in SIZES if n <= arguments.largest]
         cells = QUICK_CELLS if arguments.short else STEP_ONE
@@ -335,7 +345,12 @@ def main():
                 bench.paper(n)
             with_peers()
             return page(read_csv(), peers())
-        figures = measure(bench, sizes, cells, [n for n in sizes if n <= arguments.largest_whole])
+        known = read_csv(SO_FAR) if arguments.go_on and SO_FAR.exists() else {}
+        figures = measure(bench, sizes, cells, [n for n in sizes if n <= arguments.largest_whole], known)
+        for cell in cells:
+            bench.regression(*cell)
+        for n in PAPER_SIZES:
+            bench.paper(n)
         commit = arguments.commit or subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
         figures["commit"] = (commit, platform.machine())
         write_csv(figures)
