@@ -92,6 +92,14 @@ impl Case {
     }
 }
 
+/// Blocks of rows that all have a response.
+pub(crate) fn blocks_of(blocks: &[usize]) -> Case {
+    Case {
+        blocks: Some(blocks.to_vec()),
+        ..free(blocks.len(), blocks.len())
+    }
+}
+
 fn free(num_rows: usize, num_present: usize) -> Case {
     Case {
         num_rows,
