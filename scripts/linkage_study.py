@@ -26,7 +26,7 @@ NUM_CHECKED = 100
 INTERCEPT, SLOPE, SIGMA = 0.5, 1.0, 0.7
 SYLLABLES = "an bel cor dan el far han is kal mar nor per ros sen tor wes".split()
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-SAMPLER = {"chains": 2, "warmup": 300, "draws": 400}
+SAMPLER = {"chains": 2, "warmup": 500, "draws": 1000}
 
 METHODS = {
     "naive": "links as given",
@@ -236,7 +236,7 @@ def section(model, results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("unshuffle")
-    parser.add_argument("--repeats", type=int, default=12)
+    parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--work", default="target/linkage")
     parser.add_argument("--page", default="docs/linkage_study.md")
     args = parser.parse_args()

@@ -74,7 +74,10 @@ impl Check<'_> {
 impl super::Permutation {
     /// The prior of the rate of each block, its audit counted in; None where no block was audited by itself.
     pub fn block_rates(&self, labels: &[String]) -> Option<Vec<RatePrior>> {
-        let rate = self.prior.rate().filter(|_| !self.audit_by_block.is_empty())?;
+        let rate = self
+            .prior
+            .rate()
+            .filter(|_| !self.audit_by_block.is_empty())?;
         let of_block = |label: &String| match self.audit_by_block.get(label) {
             Some(audit) => rate.after_audit(audit.checked, audit.wrong, audit.weight),
             None => rate,
@@ -131,7 +134,11 @@ mod tests {
                 json!("region"),
                 "`permutation.audit_by_block.north.wrong` is 2; it must be at most `checked`, which is 1",
             ),
-            (json!({"audit_by_block": audits}), json!(null), "name that column in data.block"),
+            (
+                json!({"audit_by_block": audits}),
+                json!(null),
+                "name that column in data.block",
+            ),
             (
                 json!({"audit_by_block": audits, "prior": {"name": "hamming", "theta": 1}}),
                 json!("region"),

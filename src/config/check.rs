@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 use super::explain::shown;
 use super::outside::OutsideAsTyped;
 use super::{
-    Alpha, ConfigError, Data, DataSource, Family, Feedback, Init, Model, ModelSource,
-    Outside, OutsideResponse, Prior, ResponseKind, Sampler, StanColumn, Temperature, Update,
+    Alpha, ConfigError, Data, DataSource, Family, Feedback, Init, Model, ModelSource, Outside,
+    OutsideResponse, Prior, ResponseKind, Sampler, StanColumn, Temperature, Update,
 };
 
 /// More is a slip of the keyboard, and would not fit into memory.

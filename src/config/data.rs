@@ -239,7 +239,10 @@ impl Data {
 
     /// Whether the rows are links between two files.
     pub(super) fn has_two_files(&self) -> bool {
-        matches!(self.source, DataSource::Two { .. } | DataSource::Pairs { .. })
+        matches!(
+            self.source,
+            DataSource::Two { .. } | DataSource::Pairs { .. }
+        )
     }
 
     /// Whether each row has a probability, known before the fit, that its link is right.

@@ -9,7 +9,11 @@ use crate::data::{DataError, Dataset};
 
 impl Program {
     /// The offset of each row, empty where there is none.
-    pub(super) fn add_offset(&self, entries: &mut Map<String, Value>, data: &Dataset) -> Result<(), FitError> {
+    pub(super) fn add_offset(
+        &self,
+        entries: &mut Map<String, Value>,
+        data: &Dataset,
+    ) -> Result<(), FitError> {
         if !self.takes_offset {
             return match data.offset {
                 Some(_) => Err(FitError::NoOffset {

@@ -12,9 +12,7 @@ use super::FitError;
 use super::initial::initial_values;
 use super::responses::{check_audits, check_outside, check_response};
 use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind};
-use crate::data::{
-    self, DataError, Dataset, files_sha256, outside_prior, stan_json, whole_prior,
-};
+use crate::data::{self, DataError, Dataset, files_sha256, outside_prior, stan_json, whole_prior};
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
     GaussianDensity, ModelError, Outputs, Pairs, Parameter, ResponseShape, Source, StanModel,
@@ -104,7 +102,10 @@ impl Prepared {
 
     /// The number of blocks that have rates of wrong links of their own.
     pub fn num_block_rates(&self) -> usize {
-        match (&self.data.blocks, self.config.permutation.audit_by_block.is_empty()) {
+        match (
+            &self.data.blocks,
+            self.config.permutation.audit_by_block.is_empty(),
+        ) {
             (Some(blocks), false) => blocks.labels.len(),
             _ => 0,
         }

@@ -45,7 +45,10 @@ pub(super) fn check_audits(config: &Config, data: &Dataset) -> Result<(), DataEr
     }
     let labels = data.blocks.iter().flat_map(|blocks| &blocks.labels);
     let labels: Vec<&str> = labels.map(String::as_str).collect();
-    match audits.keys().find(|label| !labels.contains(&label.as_str())) {
+    match audits
+        .keys()
+        .find(|label| !labels.contains(&label.as_str()))
+    {
         None => Ok(()),
         Some(label) => Err(DataError::NoBlock {
             label: label.clone(),

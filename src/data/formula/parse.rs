@@ -237,7 +237,9 @@ impl Parser {
         if !inner.offsets.is_empty() {
             return Err(Problem {
                 at: self.at(),
-                words: "an offset does not differ between groups; write it outside of the parentheses".into(),
+                words:
+                    "an offset does not differ between groups; write it outside of the parentheses"
+                        .into(),
             });
         }
         let group = Group {

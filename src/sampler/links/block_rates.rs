@@ -117,7 +117,10 @@ impl BlockRates {
     pub fn overall(&self, rates: &[f64]) -> f64 {
         let size = |group: &GroupRate| (group.log_weight.len() - 1) as f64;
         let all: f64 = self.groups.iter().map(size).sum();
-        let wrong = self.groups.iter().map(|group| size(group) * rates[group.block]);
+        let wrong = self
+            .groups
+            .iter()
+            .map(|group| size(group) * rates[group.block]);
         wrong.sum::<f64>() / all.max(1.0)
     }
 
@@ -253,7 +256,10 @@ mod tests {
                 continue;
             }
             let expected = table(0, moved(0)) + table(1, moved(1));
-            assert!((found - expected).abs() < 1e-6, "{forward:?}: {found} {expected}");
+            assert!(
+                (found - expected).abs() < 1e-6,
+                "{forward:?}: {found} {expected}"
+            );
             sum += found.exp();
             by_number[pi.num_moved()] += found.exp();
         }
@@ -287,13 +293,20 @@ mod tests {
         for k in 0..2 {
             let found: Vec<f64> = draws.iter().map(|draw| draw[k]).collect();
             let centre = mean(&found);
-            let spread = mean(&found.iter().map(|v| (v - centre).powi(2)).collect::<Vec<_>>());
+            let spread = mean(
+                &found
+                    .iter()
+                    .map(|v| (v - centre).powi(2))
+                    .collect::<Vec<_>>(),
+            );
             let error = (spread / 20_000.0 + spread / direct[k].len() as f64).sqrt();
             let apart = (centre - mean(&direct[k])) / error;
             assert!(apart.abs() < 5.0, "block {k}: {apart} standard errors");
             // The other block's audit would be far off.
             let swapped = BlockRates::of_sets(&[south(), NORTH], groups());
-            let wrong: Vec<f64> = (0..20_000).map(|_| swapped.draw(&given, &mut rng)[k]).collect();
+            let wrong: Vec<f64> = (0..20_000)
+                .map(|_| swapped.draw(&given, &mut rng)[k])
+                .collect();
             assert!(((mean(&wrong) - mean(&direct[k])) / error).abs() > 20.0);
         }
         assert!((rates.overall(&[0.0, 0.7]) - 0.4).abs() < 1e-15);
