@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test program setup environments wheel python paper real browser pictures docs slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick
+.PHONY: demo test program setup environments wheel python paper real browser pictures docs slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick linkage
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -190,6 +190,11 @@ r: program
 reliability: setup
 	$(RELEASE)
 	python3 scripts/reliability.py
+
+# Simulates linkages of two files, fits them by several methods and writes docs/linkage_study.md; about half an hour.
+linkage: setup
+	$(RELEASE)
+	python3 scripts/linkage_study.py target/release/unshuffle
 
 reliability-quick: program
 	python3 scripts/reliability.py --quick --binary $(PROGRAM)

@@ -30,7 +30,7 @@ def data(model: str) -> str:
     rows = [[1.0] + [draw.gauss(0, 1) for _ in range(D - 1)] for _ in range(N)]
     scale = {"sigma2_scale": 1.0} if model == "linear" else {"sigma_scale": 1.0}
     tau = {"tau": 0.5} if model == "quantile" else {}
-    common = {"N": N, "D": D, "X": rows, "alpha": 1.0, "weighted": 0, "X_centre": [0.0] * D}
+    common = {"N": N, "D": D, "X": rows, "alpha": 1.0, "weighted": 0, "has_offset": 0, "offsets": [], "X_centre": [0.0] * D}
     return json.dumps({**common, "beta_location": [0.0] * D, "beta_scale": [1.0] * D, **scale, **tau})
 
 

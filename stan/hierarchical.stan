@@ -22,6 +22,8 @@ data {
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
   int<lower=0, upper=1> weighted;  // whether rows have weights
+  int<lower=0, upper=1> has_offset; // whether something known is added to the linear predictor
+  vector[has_offset * N] offsets;  // data.offset in the config; it stays with the row of X
   int<lower=1> J;                  // groups
   int<lower=1> L;                  // columns whose coefficients differ between groups
   array[N] int<lower=1, upper=J> group;
@@ -46,7 +48,8 @@ transformed parameters {
   matrix[L, J] u = diag_pre_multiply(tau, C) * z;   // u[l, j]: deviation of group j in coefficient l
 }
 model {
-  vector[N] mu = X * beta + rows_dot_product(Z, u[, group]');
+  vector[N] own = rows_dot_product(Z, u[, group]');
+  vector[N] mu = has_offset ? X * beta + own + offsets : X * beta + own;
   vector[N] rows = log_density(y, mu, sigma2);
   vector[D] centred = beta;        // of predictors measured from their means: the intercept is the response expected there
   centred[1] += X_centre * beta;
@@ -58,5 +61,5 @@ model {
   target += alpha * (weighted ? dot_product(weight, rows) : sum(rows));
 }
 generated quantities {
-  vector[N] log_lik = log_density(y, X * beta + rows_dot_product(Z, u[, group]'), sigma2);
+  vector[N] log_lik = log_density(y, (has_offset ? X * beta + offsets : X * beta) + rows_dot_product(Z, u[, group]'), sigma2);
 }

@@ -13,6 +13,8 @@ data {
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
   int<lower=0, upper=1> weighted;  // whether rows have weights
+  int<lower=0, upper=1> has_offset; // whether something known is added to the linear predictor
+  vector[has_offset * N] offsets;  // data.offset in the config; it stays with the row of X
   // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
   row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
   vector[D] beta_location;
@@ -31,7 +33,10 @@ model {
   centred ~ normal(beta_location, beta_scale);
   sigma2 ~ normal(0, sigma2_scale);
   if (weighted) {
-    target += -0.5 * alpha * dot_product(weight, log(2 * pi() * sigma2) + square(y - X * beta) / sigma2);
+    vector[N] mu = has_offset ? X * beta + offsets : X * beta;
+    target += -0.5 * alpha * dot_product(weight, log(2 * pi() * sigma2) + square(y - mu) / sigma2);
+  } else if (has_offset) {
+    target += alpha * normal_id_glm_lpdf(y | X, offsets, beta, sqrt(sigma2));
   } else {
     target += alpha * normal_id_glm_lpdf(y | X, 0, beta, sqrt(sigma2));
   }

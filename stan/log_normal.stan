@@ -15,6 +15,8 @@ data {
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
   int<lower=0, upper=1> weighted;  // whether rows have weights
+  int<lower=0, upper=1> has_offset; // whether something known is added to the linear predictor
+  vector[has_offset * N] offsets;  // data.offset in the config; it stays with the row of X
   // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
   row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
   vector[D] beta_location;
@@ -27,14 +29,15 @@ parameters {
   vector[weighted * N] weight;
 }
 model {
+  vector[N] mu = has_offset ? X * beta + offsets : X * beta;
   vector[D] centred = beta;        // of predictors measured from their means: the intercept is the log of the median there
   centred[1] += X_centre * beta;
   centred ~ normal(beta_location, beta_scale);
   sigma ~ normal(0, 2.5);          // on the scale of logs, which has no units
   if (weighted) {
-    vector[N] rows = -log(y) - log(sigma) - 0.5 * (log(2 * pi()) + square((log(y) - X * beta) / sigma));
+    vector[N] rows = -log(y) - log(sigma) - 0.5 * (log(2 * pi()) + square((log(y) - mu) / sigma));
     target += alpha * dot_product(weight, rows);
   } else {
-    target += alpha * lognormal_lpdf(y | X * beta, sigma);
+    target += alpha * lognormal_lpdf(y | mu, sigma);
   }
 }

@@ -14,6 +14,8 @@ data {
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
   int<lower=0, upper=1> weighted;  // whether rows have weights
+  int<lower=0, upper=1> has_offset; // whether something known is added to the linear predictor
+  vector[has_offset * N] offsets;  // data.offset in the config; it stays with the row of X
   // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
   row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
   vector[D] beta_location;
@@ -25,7 +27,7 @@ parameters {
   vector[weighted * N] weight;
 }
 model {
-  vector[N] eta = X * beta;        // log odds of a 1
+  vector[N] eta = has_offset ? X * beta + offsets : X * beta;   // log odds of a 1
   vector[D] centred = beta;        // of predictors measured from their means: the intercept is the log odds there
   centred[1] += X_centre * beta;
   centred ~ normal(beta_location, beta_scale);
@@ -35,7 +37,7 @@ model {
 generated quantities {
   vector[N] log_lik;               // of each row, without alpha
   {
-    vector[N] eta = X * beta;
+    vector[N] eta = has_offset ? X * beta + offsets : X * beta;
     log_lik = y .* eta - log1p_exp(eta);
   }
 }

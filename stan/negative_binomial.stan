@@ -22,6 +22,8 @@ data {
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
   int<lower=0, upper=1> weighted;  // whether rows have weights
+  int<lower=0, upper=1> has_offset; // whether something known is added to the linear predictor
+  vector[has_offset * N] offsets;  // data.offset in the config; it stays with the row of X
   // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
   row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
   vector[D] beta_location;
@@ -34,7 +36,7 @@ parameters {
   vector[weighted * N] weight;
 }
 model {
-  vector[N] rows = log_kernel(y, X * beta, phi);
+  vector[N] rows = log_kernel(y, has_offset ? X * beta + offsets : X * beta, phi);
   vector[D] centred = beta;        // of predictors measured from their means: the intercept is the log of the mean there
   centred[1] += X_centre * beta;
   centred ~ normal(beta_location, beta_scale);
@@ -42,5 +44,5 @@ model {
   target += alpha * (weighted ? dot_product(weight, rows) : sum(rows));
 }
 generated quantities {
-  vector[N] log_lik = log_kernel(y, X * beta, phi) - lgamma(y + 1);   // of each row, without alpha
+  vector[N] log_lik = log_kernel(y, has_offset ? X * beta + offsets : X * beta, phi) - lgamma(y + 1);   // of each row, without alpha
 }

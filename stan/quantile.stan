@@ -29,6 +29,8 @@ data {
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
   int<lower=0, upper=1> weighted;  // whether rows have weights
+  int<lower=0, upper=1> has_offset; // whether something known is added to the linear predictor
+  vector[has_offset * N] offsets;  // data.offset in the config; it stays with the row of X
   real<lower=0, upper=1> tau;      // the quantile; 0.5 is the median
   // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
   row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
@@ -43,10 +45,11 @@ parameters {
   vector[weighted * N] weight;
 }
 model {
+  vector[N] mu = has_offset ? X * beta + offsets : X * beta;
   vector[D] centred = beta;        // of predictors measured from their means: the intercept is the quantile there
   centred[1] += X_centre * beta;
   centred ~ normal(beta_location, beta_scale);
   sigma ~ normal(0, sigma_scale);
-  target += alpha * (weighted ? weighted_laplace_lpdf(y | X * beta, sigma, tau, weight)
-                              : asymmetric_laplace_lpdf(y | X * beta, sigma, tau));
+  target += alpha * (weighted ? weighted_laplace_lpdf(y | mu, sigma, tau, weight)
+                              : asymmetric_laplace_lpdf(y | mu, sigma, tau));
 }

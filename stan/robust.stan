@@ -41,6 +41,8 @@ data {
   matrix[N, D] X;
   real<lower=0, upper=1> alpha;
   int<lower=0, upper=1> weighted;  // whether rows have weights
+  int<lower=0, upper=1> has_offset; // whether something known is added to the linear predictor
+  vector[has_offset * N] offsets;  // data.offset in the config; it stays with the row of X
   // Numbers of the priors: from your file, or the paper's (model.priors in the config); model.data may give your own.
   row_vector[D] X_centre;          // means of the predictors; 0 for the intercept, and 0 for all without an intercept
   vector[D] beta_location;
@@ -59,6 +61,7 @@ parameters {
   vector[weighted * N] weight;
 }
 model {
+  vector[N] mu = has_offset ? X * beta + offsets : X * beta;
   vector[N] log_scale = log(sigma) + Z * gamma;
   vector[D] centred = beta;        // of predictors measured from their means: the intercept is the response expected there
   centred[1] += X_centre * beta;
@@ -68,9 +71,9 @@ model {
   nu ~ gamma(2, 0.1);
   if (weighted) {
     real log_constant = lgamma(0.5 * (nu + 1)) - lgamma(0.5 * nu) - 0.5 * log(nu * pi());
-    vector[N] tail = 0.5 * (nu + 1) * log1p(square((y - X * beta) ./ exp(log_scale)) / nu);
+    vector[N] tail = 0.5 * (nu + 1) * log1p(square((y - mu) ./ exp(log_scale)) / nu);
     target += alpha * dot_product(weight, log_constant - log_scale - tail);
   } else {
-    target += alpha * student_t_lpdf(y | nu, X * beta, exp(log_scale));
+    target += alpha * student_t_lpdf(y | nu, mu, exp(log_scale));
   }
 }

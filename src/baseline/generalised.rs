@@ -21,6 +21,16 @@ pub struct Generalised {
 /// None where the estimate does not exist in numbers. `x` is as for `least_squares`; counts are taken as Poisson,
 /// positive responses as gamma with a log link, 0 and 1 as logistic, and all others are not generalised.
 pub fn generalised(kind: ResponseKind, x: ArrayView2<f64>, y: &[f64]) -> Option<Generalised> {
+    generalised_with_offset(kind, x, y, None)
+}
+
+/// The same with an offset of each row, which is added to x'beta.
+pub fn generalised_with_offset(
+    kind: ResponseKind,
+    x: ArrayView2<f64>,
+    y: &[f64],
+    offset: Option<&[f64]>,
+) -> Option<Generalised> {
     if kind == ResponseKind::Real {
         return None;
     }
@@ -28,7 +38,10 @@ pub fn generalised(kind: ResponseKind, x: ArrayView2<f64>, y: &[f64]) -> Option<
     let mut linear: Vec<f64> = y.iter().map(|&y| first_guess(kind, y)).collect();
     // Positive responses may have any unit, which adds to their logs.
     let middle = match kind {
-        ResponseKind::Positive => linear.iter().sum::<f64>() / y.len() as f64,
+        ResponseKind::Positive => {
+            let offset: f64 = offset.unwrap_or_default().iter().sum();
+            (linear.iter().sum::<f64>() - offset) / y.len() as f64
+        }
         _ => 0.0,
     };
     let mut gamma = Vec::new();
@@ -38,12 +51,15 @@ pub fn generalised(kind: ResponseKind, x: ArrayView2<f64>, y: &[f64]) -> Option<
             let slope = slope(kind, mean);
             linear + (y - mean) / slope
         });
-        let working: Vec<f64> = working.collect();
+        let mut working: Vec<f64> = working.collect();
+        let offsets = || offset.unwrap_or_default().iter();
+        (working.iter_mut().zip(offsets())).for_each(|(working, offset)| *working -= offset);
         gamma = qr.weighted(&working, &weights(kind, &linear))?;
         let zeros = vec![0.0; y.len()];
         let next = qr.residuals(&zeros, &gamma);
         let next = next.iter().map(|r| -r - middle);
-        let next: Vec<f64> = next.map(|r| middle + r.clamp(-LARGEST, LARGEST)).collect();
+        let mut next: Vec<f64> = next.map(|r| middle + r.clamp(-LARGEST, LARGEST)).collect();
+        (next.iter_mut().zip(offsets())).for_each(|(next, offset)| *next += offset);
         let change = next.iter().zip(&linear).map(|(a, b)| (a - b).abs());
         let change = change.fold(0.0, f64::max);
         linear = next;

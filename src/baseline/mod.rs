@@ -11,7 +11,7 @@ mod robust_mixture;
 
 use ndarray::ArrayView2;
 
-pub use generalised::generalised;
+pub use generalised::{generalised, generalised_with_offset};
 pub use known_rate::{KnownRate, RateAveraged, one_rate};
 pub use least_squares::{least_squares, weighted_least_squares};
 pub(crate) use robust_mixture::{LEAST_LOG_SPREAD, Regression, Shape};

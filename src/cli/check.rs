@@ -39,16 +39,16 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     for line in what_was_done(&prepared) {
         say!("{line}");
     }
+    if data.offset.is_some() {
+        let typed = prepared.config.data.offset.as_deref();
+        let name = typed.unwrap_or("that of the formula");
+        say!("offset   {name} (stays with the predictors)");
+    }
     if let Some(words) = weights_in_words(&prepared) {
         say!("weights  {words}");
     }
-    let links = &prepared.config.permutation;
-    if let Some(rate) = links
-        .prior
-        .rate()
-        .filter(|_| links.update != config::Update::None)
-    {
-        say!("prior    {rate}");
+    for line in rates_in_words(&prepared) {
+        say!("prior    {line}");
     }
     say!(
         "model    {}: {} parameters to sample, {} saved quantities",
@@ -67,6 +67,24 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
         Err(occupied) => say!("Everything else is ready to fit, but {occupied}"),
     }
     Ok(())
+}
+
+/// The prior of the rate of wrong links, or of each block's.
+fn rates_in_words(prepared: &Prepared) -> Vec<String> {
+    let links = &prepared.config.permutation;
+    if links.update == config::Update::None {
+        return Vec::new();
+    }
+    let labels = prepared.data.blocks.as_ref();
+    let labels = labels.map_or(&[][..], |blocks| &blocks.labels);
+    match links.block_rates(labels) {
+        None => links.prior.rate().iter().map(|r| r.to_string()).collect(),
+        Some(rates) => labels
+            .iter()
+            .zip(rates)
+            .map(|(label, rate)| format!("{label}: {rate}"))
+            .collect(),
+    }
 }
 
 /// The survey weights: their column, what they stay with, and how many rows they count for.

@@ -141,6 +141,9 @@ pub(super) fn what_was_done(prepared: &Prepared) -> Vec<String> {
             prepared.num_movable(),
             space.num_rows()
         ));
+        if prepared.config.permutation.outside_for_unlinked.is_some() {
+            lines.push("         since records of these files are linked to nobody; \"outside\": false in permutation rules it out".into());
+        }
     }
     lines
 }

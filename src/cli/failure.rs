@@ -146,6 +146,7 @@ impl From<FitError> for Failure {
             | FitError::Agreement(_)
             | FitError::Weights(_)
             | FitError::NoAlpha { .. }
+            | FitError::NoOffset { .. }
             | FitError::NoGroups { .. }
             | FitError::GroupsMissing { .. }
             | FitError::UnknownInit { .. }

@@ -13,15 +13,15 @@ use serde_json::{Map, Value};
 use super::explain::shown;
 use super::outside::OutsideAsTyped;
 use super::{
-    Alpha, Audit, ConfigError, Data, DataSource, Family, Feedback, Init, Model, ModelSource,
-    Outside, OutsideResponse, Prior, ResponseKind, Sampler, StanColumn, Temperature, Update,
+    Alpha, ConfigError, Data, DataSource, Family, Feedback, Init, Model, ModelSource, Outside,
+    OutsideResponse, Prior, ResponseKind, Sampler, StanColumn, Temperature, Update,
 };
 
 /// More is a slip of the keyboard, and would not fit into memory.
 const MOST_CHAINS: usize = 10_000;
 const MOST_ITERATIONS: usize = 1_000_000_000;
 /// As for the parameters of the Beta distribution that the audit is added to.
-const MOST_CHECKED: usize = 1_000_000_000;
+pub(super) const MOST_CHECKED: usize = 1_000_000_000;
 /// The likelihood of a million rows raised to less is lost in rounding.
 const LEAST_POWER: f64 = 1e-9;
 
@@ -71,11 +71,11 @@ impl Check<'_> {
         )
     }
 
-    fn at_least_one(&self, path: &str, count: usize) -> Result<(), ConfigError> {
+    pub(super) fn at_least_one(&self, path: &str, count: usize) -> Result<(), ConfigError> {
         self.that(count >= 1, path, count, "it must be 1 or more")
     }
 
-    fn at_most(&self, path: &str, value: usize, most: usize) -> Result<(), ConfigError> {
+    pub(super) fn at_most(&self, path: &str, value: usize, most: usize) -> Result<(), ConfigError> {
         self.that(
             value <= most,
             path,
@@ -245,26 +245,8 @@ impl Check<'_> {
                     no_error,
                     "it must be 0 or more and below 1; to keep every link, write \"update\": {\"name\": \"none\"} in `permutation`",
                 )?;
-                if let Some(Audit {
-                    checked,
-                    wrong,
-                    weight,
-                }) = audit
-                {
-                    self.at_least_one("permutation.prior.audit.checked", checked)?;
-                    self.at_most("permutation.prior.audit.checked", checked, MOST_CHECKED)?;
-                    self.that(
-                        wrong <= checked,
-                        "permutation.prior.audit.wrong",
-                        wrong,
-                        &format!("it must be at most `checked`, which is {checked}"),
-                    )?;
-                    self.that(
-                        weight > 0.0 && weight <= 1.0,
-                        "permutation.prior.audit.weight",
-                        weight,
-                        "it must be above 0 and at most 1",
-                    )?;
+                if let Some(audit) = audit {
+                    self.audit("permutation.prior.audit", audit)?;
                 }
             }
             Prior::MatchProbability => {}
@@ -321,6 +303,7 @@ impl Check<'_> {
     /// predictors; what that response counts with would depend on the unit of the response.
     pub(super) fn weights(&self, data: &Data, has_outside: bool) -> Result<(), ConfigError> {
         for (path, column) in [
+            ("data.offset", &data.offset),
             ("data.strata", &data.strata),
             ("data.clusters", &data.clusters),
         ] {

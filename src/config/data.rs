@@ -69,6 +69,9 @@ pub(super) struct RawData {
     /// Column of survey weights, or {"column": ..., "with": "response"}: the likelihood of each row is raised to its weight,
     /// which stays with the predictors or moves with the response.
     pub(super) weights: Option<Weights>,
+    /// Column, or an expression such as "log(exposure)", that is added to the linear predictor with the coefficient 1. It stays
+    /// with the predictors; `offset(log(exposure))` in a formula says the same.
+    pub(super) offset: Option<String>,
     /// Column of the strata of a survey. It is no part of the fit; `export` keeps it beside what the weights stay with.
     pub(super) strata: Option<String>,
     /// Column of the clusters (primary sampling units) of a survey, kept like the strata.
@@ -153,6 +156,9 @@ pub struct Data {
     pub unlinked: Unlinked,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weights: Option<Weights>,
+    /// A known addition to the linear predictor, which stays with the predictors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strata: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -201,6 +207,7 @@ impl Data {
             candidates: None,
             unlinked: Unlinked::LeaveOut,
             weights: None,
+            offset: None,
             strata: None,
             clusters: None,
             stan_columns: BTreeMap::new(),
@@ -228,6 +235,14 @@ impl Data {
             }
             DataSource::Arrays => Vec::new(),
         }
+    }
+
+    /// Whether the rows are links between two files.
+    pub(super) fn has_two_files(&self) -> bool {
+        matches!(
+            self.source,
+            DataSource::Two { .. } | DataSource::Pairs { .. }
+        )
     }
 
     /// Whether each row has a probability, known before the fit, that its link is right.
@@ -338,6 +353,7 @@ impl RawData {
             candidates: self.candidates,
             unlinked: self.unlinked,
             weights: self.weights,
+            offset: self.offset,
             strata: self.strata,
             clusters: self.clusters,
             stan_columns: BTreeMap::new(),

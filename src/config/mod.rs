@@ -1,5 +1,6 @@
 //! A config from JSON: as typed (`raw`), then validated with absolute paths (`resolved`).
 
+mod audits;
 mod check;
 mod choices;
 mod data;
@@ -32,7 +33,7 @@ pub use load::{load, of_arrays, parse, schema};
 pub(crate) use load::{load_value, typed};
 pub use outside::{Outside, OutsideResponse};
 pub use raw::Sampler;
-pub use resolved::{Config, Model, ModelSource};
+pub use resolved::{Config, Model, ModelSource, Permutation};
 pub use response::Response;
 pub use temperature::{Alpha, Temperature};
 pub use weights::{WeightScale, Weights};

@@ -1,5 +1,6 @@
 //! A config exactly as typed: its keys, their defaults, and what the JSON Schema says of each.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -10,7 +11,7 @@ use crate::model::stan::shipped_names;
 
 use super::data::RawData;
 use super::outside::OutsideAsTyped;
-use super::{Family, Feedback, Init, Prior, Priors, ResponseKind, Temperature, Update};
+use super::{Audit, Family, Feedback, Init, Prior, Priors, ResponseKind, Temperature, Update};
 use crate::sampler::hmc::MetricKind;
 use crate::sampler::hmc::warmup::Trajectory;
 
@@ -116,11 +117,16 @@ pub(super) struct RawPermutation {
     /// "none" goes with the update `active_set`.
     pub(super) feedback: Option<Feedback>,
     /// Whether a response may belong to nobody in the file, and the prior of the share of wrong links that do: by default
-    /// every response belongs to a row of the file. `true` is {"a": 1, "b": 1, "no_error": 0.5}.
+    /// every response belongs to a row of the file, unless two files are read of which rows are linked to nobody. `true` is {"a": 1, "b": 1, "no_error": 0.5}.
     pub(super) outside: Option<OutsideAsTyped>,
     /// Columns of the file that say how likely a link is wrong, such as "~ string_distance + source": each row's log odds of
     /// being wrong are linear in them. It takes the place of the rate of `prior`.
     pub(super) rate_formula: Option<String>,
+    /// Links of single blocks that were checked by hand, by the label of the block, such as
+    /// {"north": {"checked": 100, "wrong": 7}}: every block then has a rate of wrong links of its own, whose prior is that of
+    /// `prior` after its audit.
+    #[serde(default)]
+    pub(super) audit_by_block: BTreeMap<String, Audit>,
 }
 
 /// Chains, iterations and the settings of Hamiltonian Monte Carlo.

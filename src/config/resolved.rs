@@ -1,5 +1,6 @@
 //! A validated config: absolute paths, checked ranges, and the same keys, so that a saved one can be read again.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -9,8 +10,8 @@ use super::check::Check;
 use super::outside::OutsideAsTyped;
 use super::raw::RawConfig;
 use super::{
-    ConfigError, Data, Family, Feedback, Outside, Prior, Priors, ResponseKind, Sampler,
-    Temperature, Unlinked, Update,
+    Audit, ConfigError, Data, Family, Feedback, Outside, Prior, Priors, ResponseKind, Sampler,
+    Temperature, Unlinked, Update, WeightSide, Weights,
 };
 use crate::model::stan::{ShippedModel, shipped_model};
 
@@ -53,6 +54,13 @@ pub struct Permutation {
     /// The linkage covariates that the log odds of a wrong link are linear in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_formula: Option<String>,
+    /// Audits of single blocks, which then have rates of wrong links of their own.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub audit_by_block: BTreeMap<String, Audit>,
+    /// What `outside` becomes where the data are two files with rows that are linked to nobody; None where it was typed or
+    /// cannot be.
+    #[serde(skip)]
+    pub outside_for_unlinked: Option<Outside>,
 }
 
 impl Permutation {
@@ -145,8 +153,17 @@ impl Config {
         let stan = check.model_source(&raw.model.stan, &folder)?;
         let feedback = check.feedback(raw.permutation.feedback, update, stan.shipped())?;
         let has_places = data.unlinked == Unlinked::Places;
+        let audit_by_block = raw.permutation.audit_by_block;
+        check.audit_by_block(&audit_by_block, prior, &data)?;
+        let is_open = raw.permutation.outside.is_none() && !has_places && raw.versions.is_none();
         let outside = OutsideAsTyped::for_places(raw.permutation.outside, has_places);
         let outside = check.outside(outside, update, prior, feedback, has_places)?;
+        let by_default = OutsideAsTyped::Switch(true);
+        let by_default = check.outside(Some(by_default), update, prior, feedback, false);
+        let by_default = by_default.ok().flatten().filter(|_| {
+            let stays = |weights: &Weights| weights.with == WeightSide::Predictors;
+            is_open && data.has_two_files() && !data.weights.as_ref().is_some_and(stays)
+        });
         check.weights(&data, outside.is_some())?;
         let data = Data {
             stan_columns,
@@ -193,6 +210,8 @@ impl Config {
                 feedback,
                 outside,
                 rate_formula,
+                audit_by_block,
+                outside_for_unlinked: by_default,
             },
             sampler: raw.sampler,
             output,

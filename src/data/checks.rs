@@ -3,6 +3,7 @@
 use ndarray::{ArrayView2, Axis, s};
 
 use super::collinear::{self, Dependence};
+use super::formula::OFFSET;
 use super::{DataError, Dataset, INTERCEPT};
 use crate::config::Data;
 use crate::text::quoted_list;
@@ -57,6 +58,17 @@ pub(super) fn check(
                 },
             });
         }
+    }
+    if let Some(value) = dataset.offset.as_ref().and_then(beyond_numbers) {
+        return Err(DataError::Scale {
+            file: file.into(),
+            column: data.offset.clone().unwrap_or_else(|| "offset".into()),
+            key: match data.offset {
+                Some(_) => OFFSET,
+                None => data.predictors_key(),
+            },
+            value,
+        });
     }
     let place = (file, data.predictors_key());
     check_columns(dataset.x.view(), names, with_intercept, place)

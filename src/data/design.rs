@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ndarray::Array2;
 
-use super::formula::{Factor, Formula, Group, Labelled, Term, Undefined};
+use super::formula::{Factor, Formula, Group, Labelled, OFFSET, Term, Undefined};
 use super::linked::{Column, Linked};
 use super::values::{Category, Values, forced_category, known_category, numbers, values};
 use super::{DataError, INTERCEPT, Reference, checks};
@@ -87,6 +87,22 @@ pub(super) fn design_of_new_rows(
     let terms = Terms::new(fitted, formula, data, data.predictors_key())?;
     terms.of_rows(rows)?.design()
 }
+
+/// What is added to the linear predictor of each row, where the config has an offset.
+pub(super) fn offset(
+    rows: &Linked,
+    formula: &Formula,
+    data: &Data,
+) -> Result<Option<Vec<f64>>, DataError> {
+    let key = match data.offset {
+        Some(_) => OFFSET,
+        None => data.predictors_key(),
+    };
+    let offset = formula.offset.as_ref();
+    let values = offset.map(|offset| evaluate(rows, offset, key, NO_ARITHMETIC));
+    values.transpose()
+}
+
 /// The values of an expression, row by row.
 pub(super) fn evaluate(
     linked: &Linked,

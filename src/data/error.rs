@@ -118,6 +118,18 @@ pub enum DataError {
         key: &'static str,
         value: f64,
     },
+    #[error(
+        "permutation.audit_by_block has an audit of `{label}`, which is no block of this file; {advice}"
+    )]
+    NoBlock { label: String, advice: String },
+    #[error(
+        "permutation.audit_by_block does not go with the candidates of data.links, by which the rows of a block fall into several groups; write \"candidates\": false in data.links, or remove the audits"
+    )]
+    BlocksWithCandidates,
+    #[error(
+        "the offset stands in {key} as offset(...) and in data.offset, and there is one; remove one of them"
+    )]
+    OffsetTwice { key: &'static str },
     #[error("{file}: `{column}` ({key}) is {value} in every row; {fix}")]
     Constant {
         file: String,

@@ -1,18 +1,36 @@
 //! Which links a data set allows.
 
 use super::{Candidate, Dataset};
-use crate::sampler::links::{LinkFacts, LinkSpace, OutsidePrior, PriorKind, RatePrior};
+use crate::sampler::links::{LinkFacts, LinkSpace, OutsidePrior, Prior, PriorKind, RatePrior};
 
 /// The links between the rows that blocks, safe rows and candidates allow, and what is known of them. Places are left out.
 pub fn link_space(data: &Dataset) -> LinkSpace {
     with_facts(data, |facts| LinkSpace::new(data.num_rows(), facts))
 }
 
-/// The prior of the links where a response may belong to nobody in the file, or to a place.
-pub fn outside_prior(data: &Dataset, kind: PriorKind, share: RatePrior) -> OutsidePrior {
+/// The prior of whole permutations; `rates` are those of the blocks, where each has its own.
+pub fn whole_prior(data: &Dataset, kind: PriorKind, rates: Option<&[RatePrior]>) -> Prior {
+    match (rates, &data.blocks) {
+        (Some(rates), Some(blocks)) => Prior::by_block(rates, &blocks.of_row, link_space(data)),
+        _ => Prior::new(kind, link_space(data)),
+    }
+}
+
+/// The prior of the links where a response may belong to nobody in the file, or to a place; `rates` are those of the blocks,
+/// where each has its own.
+pub fn outside_prior(
+    data: &Dataset,
+    kind: PriorKind,
+    share: RatePrior,
+    rates: Option<&[RatePrior]>,
+) -> OutsidePrior {
     let all = data.with_places();
-    with_facts(&all, |facts| {
-        OutsidePrior::new(kind, share, all.num_rows(), data.num_rows(), facts)
+    let numbers = (all.num_rows(), data.num_rows());
+    with_facts(&all, |facts| match (rates, &all.blocks) {
+        (Some(rates), Some(blocks)) => {
+            OutsidePrior::by_block(rates, &blocks.of_row, share, numbers, facts)
+        }
+        _ => OutsidePrior::new(kind, share, numbers.0, numbers.1, facts),
     })
 }
 

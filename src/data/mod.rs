@@ -43,7 +43,7 @@ pub use convert::{CANDIDATES, Conversion, LINKED, convert, probability_column};
 pub use error::DataError;
 pub(crate) use formula::Formula;
 pub use groups::{Groups, NewGroups};
-pub use link_space::{link_space, outside_prior};
+pub use link_space::{link_space, outside_prior, whole_prior};
 pub use linkage::{LabelNotes, LinkageNotes};
 pub use new_rows::{NewRows, read_new};
 pub use places::Places;
@@ -89,6 +89,8 @@ pub struct Dataset {
     pub rates: Option<RateCovariates>,
     /// Unlinked rows that are places where a response may belong.
     pub places: Option<Places>,
+    /// What is added to the linear predictor of each row of X.
+    pub offset: Option<Vec<f64>>,
     /// Powers of the likelihoods of the rows; None where every row counts once.
     pub weights: Option<SurveyWeights>,
     pub notes: Notes,
@@ -172,6 +174,7 @@ impl Dataset {
             stan_entries: Map::new(),
             rates: None,
             places: None,
+            offset: None,
             weights: None,
             notes: Notes::default(),
         }
@@ -184,6 +187,17 @@ impl Dataset {
     /// Whether the first column of X is the intercept.
     pub fn has_intercept(&self) -> bool {
         self.predictor_names.first().map(String::as_str) == Some(INTERCEPT)
+    }
+
+    /// The first response less the offset: what x'beta alone explains where it is added to an error.
+    pub fn response_less_offset(&self) -> Cow<'_, [f64]> {
+        match &self.offset {
+            None => Cow::Borrowed(&self.response),
+            Some(offset) => {
+                let rows = self.response.iter().zip(offset);
+                rows.map(|(response, offset)| response - offset).collect()
+            }
+        }
     }
 
     /// The responses one behind the other, each in the order of the rows: a matrix as Stan stores it.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ndarray::Array2;
 
-use super::design::design_of_new_rows;
+use super::design::{self, design_of_new_rows};
 use super::linked::Linked;
 use super::read::RowsToFit;
 use super::table::Table;
@@ -16,6 +16,8 @@ use crate::config::Data;
 pub struct NewRows {
     pub predictor_names: Vec<String>,
     pub x: Array2<f64>,
+    /// What is added to the linear predictor of each row.
+    pub offset: Option<Vec<f64>>,
     /// Terms whose coefficients differ between groups.
     pub groups: Option<NewGroups>,
     /// Her names of the rows, where the file has the column of them.
@@ -44,6 +46,7 @@ pub fn read_new(data: &Data, file: &Path) -> Result<NewRows, DataError> {
     Ok(NewRows {
         predictor_names: design.names,
         x: design.x,
+        offset: design::offset(&rows, &fitted.formula, data)?,
         groups: groups.transpose()?,
         row_ids: id.map(|column| all.map(|row| rows.cell(column, row).into()).collect()),
     })

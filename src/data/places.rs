@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ndarray::{Array2, Axis, concatenate};
 
-use super::design::design_of_new_rows;
+use super::design::{self, design_of_new_rows};
 use super::formula::Formula;
 use super::linked::Linked;
 use super::read::Columns;
@@ -16,6 +16,8 @@ use crate::config::{Data, Missing};
 pub struct Places {
     /// Places by predictors.
     pub x: Array2<f64>,
+    /// What is added to the linear predictor of each place.
+    pub offset: Option<Vec<f64>>,
     /// The number of each place in results: its row of the right file, counted on from the last row of the left one.
     pub numbers: Vec<usize>,
     /// Her names of the rows, where the right file has the column of them.
@@ -83,6 +85,7 @@ pub(super) fn read(
     let numbers = rows.row_numbers().into_iter();
     Ok(Places {
         x: design.x,
+        offset: design::offset(&rows, formula, data)?,
         numbers: numbers.map(|number| num_left + number).collect(),
         ids: id.map(|column| all.map(|row| rows.cell(column, row).into()).collect()),
         block_of: blocks.is_some().then_some(of_block),
@@ -151,6 +154,9 @@ impl Dataset {
         all.places = None;
         let rows = [self.x.view(), places.x.view()];
         all.x = concatenate(Axis(0), &rows).expect("the same columns");
+        if let (Some(offset), Some(of_places)) = (&mut all.offset, &places.offset) {
+            offset.extend(of_places);
+        }
         for response in [&mut all.response]
             .into_iter()
             .chain(&mut all.further_responses)

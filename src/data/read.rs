@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::cell::{self, Number};
 use super::design::{self, RATE_FORMULA, design, rate_design};
-use super::formula::Formula;
+use super::formula::{Formula, OFFSET};
 use super::linked::{Column, Linked};
 use super::stan_columns::{self, StanColumn};
 use super::table::check_rereadable;
@@ -86,6 +86,7 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         rates,
         places,
         weights: survey_weights(optional(columns.weights), data)?,
+        offset: design::offset(&linked, &formula, data)?,
         notes,
         ..Dataset::new(design.names, design.x, response)
     };
@@ -194,6 +195,9 @@ impl Columns {
             let name = name.as_ref();
             name.map(|name| linked.column(name, key)).transpose()
         };
+        if data.offset.is_some() {
+            all(formula.offset_columns(), OFFSET)?;
+        }
         Ok(Columns {
             response: all(formula.response_columns(), data.response_key())?,
             predictors: all(formula.predictor_columns(), data.predictors_key())?,

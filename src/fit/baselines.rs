@@ -27,6 +27,12 @@ impl Prepared {
 
     /// Which estimators are not set beside the fit though they would apply to rows that count once.
     pub fn left_out_of_comparison(&self) -> Option<&'static str> {
+        if self.data.weights.is_none() && self.data.offset.is_some() {
+            return Some(
+                "the row mixture and the estimate for a known rate take no offset (data.offset), so they are left out; least squares \
+                 and its like are those of the response less the offset",
+            );
+        }
         self.data.weights.as_ref().map(|_| {
             "Huber's estimator, the row mixture, the quantile regression and the estimate for a known rate take no survey weights \
              (data.weights), so they are left out; weighted least squares and the same model with the links as given have them"

@@ -7,7 +7,7 @@ use ndarray::{ArrayView2, CowArray, Ix2};
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Map, Value, json};
 
-use crate::baseline::{generalised, least_squares};
+use crate::baseline::{generalised_with_offset, least_squares};
 use crate::config::{Config, Init};
 use crate::data::Dataset;
 use crate::model::{Family, ModelError, ResponseKind, StanModel, Standardised, WEIGHT};
@@ -99,7 +99,7 @@ fn guess(
         return Map::new();
     }
     let x = design.x.view();
-    let beta = match generalised(kind, x, &data.response) {
+    let beta = match generalised_with_offset(kind, x, &data.response, data.offset.as_deref()) {
         Some(fit) => near(&fit.beta, &fit.standard_error, rng),
         None => small_coefficients(x, rng),
     };
@@ -163,7 +163,9 @@ fn near_least_squares(
     rng: &mut impl rand::Rng,
 ) -> Map<String, Value> {
     let guesses = all_responses(data).map(|response| {
-        let locations: Vec<f64> = response.iter().map(|&y| family.location(y)).collect();
+        let mut locations: Vec<f64> = response.iter().map(|&y| family.location(y)).collect();
+        let offset = data.offset.iter().flatten();
+        (locations.iter_mut().zip(offset)).for_each(|(location, offset)| *location -= offset);
         let fit = least_squares(design.x.view(), &locations);
         let beta = design.of_predictors(near(&fit.beta, &fit.standard_error, rng));
         let z: f64 = StandardNormal.sample(rng);

@@ -179,7 +179,8 @@ impl Prepared {
         ]
         .contains(&name);
         let base = name.split('.').next().unwrap_or(name);
-        let of_links = of_links || (base == "rate" && self.rates.is_some());
+        let has_rates = self.rates.is_some() || self.num_block_rates() > 0;
+        let of_links = of_links || (base == "rate" && has_rates);
         let last = format!("{base}.{}", self.program_data().num_rows());
         !of_links && !self.model.output_names().contains(&last)
     }

@@ -4,6 +4,7 @@ mod baselines;
 mod chains;
 mod initial;
 mod judge;
+mod of_data;
 mod output;
 mod predictive;
 mod prepare;
@@ -65,6 +66,11 @@ pub enum FitError {
         "{label} declares no `alpha` in its data block, so the temperature cannot be other than 1: add `real<lower=0, upper=1> alpha;` and multiply the likelihood by it"
     )]
     NoAlpha { label: String },
+    /// An offset, for a program that takes none.
+    #[error(
+        "{label} takes no offset, which the config's data have: choose a shipped model other than mean_shift and multivariate, or declare `int<lower=0, upper=1> has_offset;` and `vector[has_offset * N] offsets;` in the program's data and add `offsets` to X * beta where `has_offset` is 1"
+    )]
+    NoOffset { label: String },
     /// Terms by group in a formula, for a program that has none.
     #[error(
         "the formula has terms by group of `{column}`, which {label} does not have: choose \"stan\": \"hierarchical\" in the config's model, or declare J, L, group and Z in the program's data"

@@ -35,7 +35,13 @@ impl Prepared {
         }
         let spread = self.spread();
         let (family, x) = (self.config.known_family()?, self.data.x.view());
-        let laws = LawDraws::new(family, x, &posterior.chains, spread.as_ref())?;
+        let laws = LawDraws::new(
+            family,
+            x,
+            self.data.offset.as_deref(),
+            &posterior.chains,
+            spread.as_ref(),
+        )?;
         let mut rng = rng::stream(self.config.sampler.seed, STREAM);
         let response = &self.data.response;
         let (low, high) = response

@@ -10,9 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::FitError;
 use super::initial::initial_values;
-use super::responses::{check_outside, check_response};
+use super::responses::{check_audits, check_outside, check_response};
 use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind};
-use crate::data::{self, DataError, Dataset, files_sha256, link_space, outside_prior, stan_json};
+use crate::data::{self, DataError, Dataset, files_sha256, outside_prior, stan_json, whole_prior};
 use crate::model::stan::{Compiler, StanError, StanSource, shipped_model};
 use crate::model::{
     GaussianDensity, ModelError, Outputs, Pairs, Parameter, ResponseShape, Source, StanModel,
@@ -100,6 +100,17 @@ impl Prepared {
             .map_or(&self.data, |with| &with.data)
     }
 
+    /// The number of blocks that have rates of wrong links of their own.
+    pub fn num_block_rates(&self) -> usize {
+        match (
+            &self.data.blocks,
+            self.config.permutation.audit_by_block.is_empty(),
+        ) {
+            (Some(blocks), false) => blocks.labels.len(),
+            _ => 0,
+        }
+    }
+
     /// The number of rows whose link can be wrong.
     pub fn num_movable(&self) -> usize {
         match &self.outside {
@@ -112,6 +123,9 @@ impl Prepared {
     pub fn no_exchange(&self) -> Option<&'static str> {
         if self.rates.is_some() {
             return Some("the rate of wrong links depends on covariates");
+        }
+        if self.num_block_rates() > 0 {
+            return Some("blocks have rates of wrong links of their own");
         }
         if self.with_places.is_some() {
             return Some(
@@ -128,11 +142,13 @@ impl Prepared {
 /// A compiled Stan program, waiting for data.
 pub struct Program {
     library: Arc<StanLibrary>,
-    label: String,
+    pub(super) label: String,
     text: String,
     takes_alpha: bool,
     /// Whether it can weigh its rows: `weighted` stands in its data and `weight` among its parameters.
-    takes_weights: bool,
+    pub(super) takes_weights: bool,
+    /// Whether it can add an offset to its linear predictor: `has_offset` and `offsets` stand in its data.
+    pub(super) takes_offset: bool,
     /// The names of its parameters, where the toolchain tells.
     parameters: Option<Vec<String>>,
     /// The names of its data, where the toolchain tells.
@@ -177,6 +193,13 @@ impl Program {
                     info.inputs.contains_key("weighted") && info.parameters.contains_key("weight")
                 }
                 None => text.contains("weighted * N"),
+            },
+            takes_offset: match &info {
+                Some(info) => {
+                    let has = |name: &str| info.inputs.contains_key(name);
+                    has("has_offset") && has("offsets")
+                }
+                None => text.contains("has_offset * N"),
             },
             takes_alpha: info.is_none_or(|info| info.inputs.contains_key("alpha")),
             text,
@@ -250,8 +273,10 @@ impl Program {
 
     /// Builds the model, and checks that both steps mean the same likelihood.
     pub fn with_data(&self, config: Config, data: Dataset) -> Result<Prepared, FitError> {
+        let config = self.with_outside_by_default(config, &data);
         check_response(&config, &data)?;
         check_outside(&config, &data)?;
+        check_audits(&config, &data)?;
         self.check_init(&config.sampler.init)?;
         let all = data.with_places();
         self.check_entries(&config.model.data)?;
@@ -274,6 +299,7 @@ impl Program {
         if self.takes_weights {
             with_weights(&mut entries, has_weights)?;
         }
+        self.add_offset(&mut entries, &all)?;
         let build = |alpha: f64| -> Result<StanModel, FitError> {
             let json = stan_json(&all, alpha, &entries)?;
             let (response, seed) = (&config.model.response, config.sampler.seed as u32);
@@ -298,7 +324,8 @@ impl Program {
             });
         }
         if config.permutation.update != config::Update::None {
-            self.check_names(&model, data.rates.is_some())?;
+            let has_rates = data.rates.is_some() || !config.permutation.audit_by_block.is_empty();
+            self.check_names(&model, has_rates)?;
         }
         let coordinates = coordinates(&config, &model, &data)?;
         if config.permutation.update != config::Update::None {
@@ -320,16 +347,19 @@ impl Program {
         let gaussian = self.gaussian(&config, &data, &entries, &model, alpha)?;
         let priors = PriorsUsed::new(&config.model, &self.text, &entries, &data);
         let kind = config.permutation.prior.kind();
-        let prior = Prior::new(kind, link_space(&data));
+        let labels = data.blocks.as_ref().map(|blocks| blocks.labels.as_slice());
+        let rates_of_blocks = config.permutation.block_rates(labels.unwrap_or_default());
+        let of_blocks = rates_of_blocks.as_deref();
+        let prior = whole_prior(&data, kind, of_blocks);
         let outside = config.permutation.outside;
-        let outside = outside.map(|outside| outside_prior(&data, kind, outside.share()));
+        let outside = outside.map(|outside| outside_prior(&data, kind, outside.share(), of_blocks));
         let rates = data.rates.as_ref();
         let rates = rates.map(|rates| RateRegression::new(&rates.values));
         let rates = rates.map(|rates| rates.with_places(data.num_places()));
         let with_places = match all {
             Cow::Borrowed(_) => None,
             Cow::Owned(all) => Some(WithPlaces {
-                prior: Prior::new(kind, link_space(&all)),
+                prior: whole_prior(&all, kind, of_blocks),
                 data: all,
             }),
         };
@@ -364,7 +394,8 @@ impl Program {
         let is_weighted = model.is_weighted();
         let num_columns = data.x.ncols();
         let pays = data.num_rows() > num_columns;
-        if !is_gaussian || !may_move || is_weighted || !pays {
+        let has_offset = data.offset.is_some();
+        if !is_gaussian || !may_move || is_weighted || has_offset || !pays {
             return Ok(None);
         }
         let Some(places) = gaussian_theta(model, num_columns, &data.response)? else {
@@ -472,6 +503,7 @@ fn with_columns(entries: &mut Map<String, Value>, data: &Dataset) -> Result<(), 
 fn without_new_rows(entries: &mut Map<String, Value>) {
     entries.entry("N_new").or_insert(json!(0));
     entries.entry("X_new").or_insert(json!([]));
+    entries.entry("offsets_new").or_insert(json!([]));
 }
 
 /// Fills `weighted`: whether the program has a weight for each row.
@@ -502,7 +534,8 @@ fn agreement(
     let outputs = Outputs::new(model, seeds)?;
     let x = all.x.view();
     let responses = all.responses();
-    let mut pairs = Pairs::new(family, model, outputs, x, &responses, alpha_links)?;
+    let pairs = Pairs::new(family, model, outputs, x, &responses, alpha_links)?;
+    let mut pairs = pairs.with_offset(all.offset.as_deref());
     let mut points = Vec::with_capacity(NUM_POINTS);
     for _ in 0..NUM_POINTS {
         points.push(initial_values(

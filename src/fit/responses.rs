@@ -2,6 +2,7 @@
 
 use crate::config::{Config, ModelSource};
 use crate::data::{DataError, Dataset};
+use crate::text::{nearest, quoted_list};
 
 /// Every response must be one that the model can have.
 pub(super) fn check_response(config: &Config, data: &Dataset) -> Result<(), DataError> {
@@ -31,6 +32,32 @@ pub(super) fn check_response(config: &Config, data: &Dataset) -> Result<(), Data
         },
         rule: kind.rule(),
     })
+}
+
+/// Audits of blocks are of blocks that the file has, and whose rows can move anywhere inside.
+pub(super) fn check_audits(config: &Config, data: &Dataset) -> Result<(), DataError> {
+    let audits = &config.permutation.audit_by_block;
+    if audits.is_empty() {
+        return Ok(());
+    }
+    if data.candidates.is_some() {
+        return Err(DataError::BlocksWithCandidates);
+    }
+    let labels = data.blocks.iter().flat_map(|blocks| &blocks.labels);
+    let labels: Vec<&str> = labels.map(String::as_str).collect();
+    match audits
+        .keys()
+        .find(|label| !labels.contains(&label.as_str()))
+    {
+        None => Ok(()),
+        Some(label) => Err(DataError::NoBlock {
+            label: label.clone(),
+            advice: match nearest(label, labels.iter().copied()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("it has {}", quoted_list(&labels)),
+            },
+        }),
+    }
 }
 
 /// The law of responses from outside, where it is given, is of one response.

@@ -54,6 +54,8 @@ pub struct Run<'a> {
     pub outside: Option<&'a OutsidePrior>,
     /// Of the rates of wrong links, where these depend on covariates.
     pub rates: Option<&'a RateRegression>,
+    /// Blocks that have rates of wrong links of their own.
+    pub num_block_rates: usize,
     pub num_threads: usize,
     /// Set by Ctrl-C; every chain ends after its current iteration.
     pub stop: &'a AtomicBool,
@@ -321,7 +323,10 @@ impl Run<'_> {
         let is_tempered_alike = temperature == temperature_links;
         // Its prior of the links must not change between iterations.
         let has_rates = self.rates.is_some();
-        if !is_gaussian || !is_active_set || !has_feedback || !is_tempered_alike || has_rates {
+        // Its sums of squares are of responses that leave nothing behind when they move.
+        let has_offset = self.data.offset.is_some();
+        let is_plain = !has_rates && !has_offset;
+        if !is_gaussian || !is_active_set || !has_feedback || !is_tempered_alike || !is_plain {
             return Ok(None);
         }
         let x = self.data.x.view();
@@ -353,6 +358,7 @@ impl Run<'_> {
             self.responses,
             temperature,
         )?;
+        let pairs = pairs.with_offset(self.program_data.offset.as_deref());
         Ok(pairs.with_weights(self.data.weights.as_ref()))
     }
 
@@ -379,7 +385,10 @@ impl Run<'_> {
         };
         let sampler = SAMPLER_COLUMNS.iter().chain(link_columns).chain(of_outside);
         let rates = self.rates.filter(|_| self.has_links());
-        let num_rates = rates.map_or(0, RateRegression::num_coefficients);
+        let num_rates = match self.has_links() {
+            true => rates.map_or(self.num_block_rates, RateRegression::num_coefficients),
+            false => 0,
+        };
         let rates = (1..=num_rates).map(|k| format!("rate.{k}"));
         let outputs = self.model.output_names().iter().cloned();
         let sampler = sampler.map(|name| name.to_string());

@@ -174,10 +174,20 @@ impl Prepared {
             prior: (self.with_places.as_ref()).map_or(&self.prior, |with| &with.prior),
             outside: self.outside.as_ref(),
             rates: self.rates.as_ref(),
+            num_block_rates: self.num_block_rates(),
             num_threads,
             stop,
             observer,
         }
+    }
+
+    /// With the labels of the blocks, where these have rates of their own.
+    fn plain_data_summary(&self) -> DataSummary {
+        let mut summary = DataSummary::new(&self.data, self.prior.space());
+        if let (Some(blocks), true) = (&self.data.blocks, self.num_block_rates() > 0) {
+            summary.rate_names = Some(blocks.labels.clone());
+        }
+        summary
     }
 
     fn data_summary(&self) -> DataSummary {
@@ -185,7 +195,7 @@ impl Prepared {
             priors: Some(self.priors.clone()),
             spread: self.spread(),
             num_movable: self.num_movable(),
-            ..DataSummary::new(&self.data, self.prior.space())
+            ..self.plain_data_summary()
         }
     }
 

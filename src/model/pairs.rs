@@ -91,6 +91,14 @@ impl<'m> Pairs<'m> {
         }
     }
 
+    /// The same likelihood with an offset of each row of X. A program that computes the likelihood itself has it in its data.
+    pub fn with_offset(mut self, offset: Option<&'m [f64]>) -> Pairs<'m> {
+        if let PairSource::Native(pairs) = &mut self.source {
+            pairs.offset = offset;
+        }
+        self
+    }
+
     /// The same likelihood with survey weights.
     pub fn with_weights(self, weights: Option<&'m SurveyWeights>) -> Pairs<'m> {
         Pairs { weights, ..self }
@@ -198,6 +206,8 @@ impl LinkedPairs for Pairs<'_> {
 pub struct NativePairs<'m> {
     outputs: Outputs<'m>,
     x: ArrayView2<'m, f64>,
+    /// What is added to x'beta, row by row of X.
+    offset: Option<&'m [f64]>,
     /// Where `beta` stands among the program's outputs.
     beta: Range<usize>,
     scale: Scale,
@@ -284,6 +294,7 @@ impl<'m> NativePairs<'m> {
         Ok(NativePairs {
             outputs,
             x,
+            offset: None,
             beta,
             scale,
             last,
@@ -294,13 +305,16 @@ impl<'m> NativePairs<'m> {
     fn update(&mut self, theta: &[f64]) -> Result<(), ModelError> {
         let values = self.outputs.evaluate_again(theta, self.last)?;
         let beta = &values[self.beta.clone()];
-        let x = self.x;
+        let (x, offset) = (self.x, self.offset);
         let fit = |fitted: &mut [f64]| {
             for (fitted, row) in fitted.iter_mut().zip(x.rows()) {
                 *fitted = match row.as_slice() {
                     Some(row) => dot(row, beta),
                     None => row.iter().zip(beta).map(|(x, b)| x * b).sum(),
                 };
+            }
+            for (fitted, offset) in fitted.iter_mut().zip(offset.unwrap_or_default()) {
+                *fitted += offset;
             }
         };
         match &self.scale {

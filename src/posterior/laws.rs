@@ -23,6 +23,8 @@ impl RowLaws {
 pub struct LawDraws<'a> {
     family: Family,
     x: ArrayView2<'a, f64>,
+    /// What is added to x'beta, row by row.
+    offset: Option<&'a [f64]>,
     chains: &'a [ChainDraws],
     /// The log spread of the program whose spread depends on the predictors.
     spread: Option<&'a LogSpread>,
@@ -33,6 +35,7 @@ impl<'a> LawDraws<'a> {
     pub fn new(
         family: Family,
         x: ArrayView2<'a, f64>,
+        offset: Option<&'a [f64]>,
         chains: &'a [ChainDraws],
         spread: Option<&'a LogSpread>,
     ) -> Option<LawDraws<'a>> {
@@ -42,6 +45,7 @@ impl<'a> LawDraws<'a> {
         let draws = LawDraws {
             family,
             x,
+            offset,
             chains,
             spread,
         };
@@ -85,7 +89,10 @@ impl<'a> LawDraws<'a> {
             false => 1.0,
         };
         let beta = self.beta(chain, draw)?;
-        let fitted = self.x.dot(&ArrayView1::from(&beta));
+        let mut fitted = self.x.dot(&ArrayView1::from(&beta));
+        if let Some(offset) = self.offset {
+            fitted += &ArrayView1::from(offset);
+        }
         let mut scales = vec![scale; fitted.len()];
         if let Some(spread) = self.spread {
             let entry = |k: usize| value(&format!("gamma.{k}"));

@@ -25,6 +25,10 @@ impl Posterior {
 
     /// What the user calls a quantity: her predictor's name for a coefficient, with the response's where she has a list.
     pub fn name_of(&self, quantity: &str) -> String {
+        let by_block = !self.config.permutation.audit_by_block.is_empty();
+        if let Some(name) = self.rate_name(quantity).filter(|_| by_block) {
+            return format!("rate of wrong links in {name}");
+        }
         if let Some(name) = self.rate_name(quantity) {
             return format!("log odds of a wrong link ~ {name}");
         }

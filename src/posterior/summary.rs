@@ -59,7 +59,10 @@ pub fn fitted_values(rows: &[SummaryRow], data: &Dataset, kind: ResponseKind) ->
             first.or_else(|| named(format!("beta.{k}")))?.mean
         })
         .collect();
-    let linear = data.x.dot(&ArrayView1::from(&beta?));
+    let mut linear = data.x.dot(&ArrayView1::from(&beta?));
+    if let Some(offset) = &data.offset {
+        linear += &ArrayView1::from(offset);
+    }
     Some(linear.iter().map(|&linear| kind.mean(linear)).collect())
 }
 

@@ -1,5 +1,7 @@
 //! Prior locations and scales in the units of the file, or the paper's.
 
+use std::borrow::Cow;
+
 use ndarray::ArrayView1;
 use serde_json::{Map, Value, json};
 
@@ -30,8 +32,12 @@ struct OfResponse {
 
 /// Every entry that a program may declare, by name; matrices and vectors by response where the responses are a list.
 pub fn entries(priors: Priors, kind: ResponseKind, data: &Dataset) -> Map<String, Value> {
-    let further = data.further_responses.iter();
-    let responses = std::iter::once(&data.response).chain(further);
+    let further = data.further_responses.iter().map(Vec::as_slice);
+    let own = match kind {
+        ResponseKind::Real => data.response_less_offset(),
+        _ => Cow::Borrowed(data.response.as_slice()),
+    };
+    let responses = std::iter::once(own.as_ref()).chain(further);
     let by_response: Vec<OfResponse> = responses
         .map(|response| match priors {
             Priors::Scaled => scaled(kind, data, response),
@@ -64,7 +70,7 @@ pub fn entries(priors: Priors, kind: ResponseKind, data: &Dataset) -> Map<String
     ]);
     if let Some(groups) = &data.groups {
         let scales = match priors {
-            Priors::Scaled => between_groups(kind, groups, &data.response),
+            Priors::Scaled => between_groups(kind, groups, &own),
             Priors::Paper => vec![paper(kind, 1).scale[0]; groups.z.ncols()],
         };
         entries.insert(TAU_SCALE.into(), json!(scales));
@@ -97,7 +103,8 @@ fn centres(data: &Dataset) -> Vec<f64> {
 
 fn scaled(kind: ResponseKind, data: &Dataset, response: &[f64]) -> OfResponse {
     let of_response = Spread::around_mean(response.iter().copied());
-    let linear = linear_predictor(kind, response, of_response);
+    let mut linear = linear_predictor(kind, response, of_response);
+    linear.centre -= level(kind, data.offset.as_deref());
     // Without an intercept slopes and errors must reach the level of the response, too.
     let reach = |spread: Spread| match data.has_intercept() {
         true => spread.size,
@@ -141,6 +148,25 @@ fn linear_predictor(kind: ResponseKind, response: &[f64], of_response: Spread) -
         }
     };
     Spread { centre, size: 1.0 }
+}
+
+/// What an offset adds to where x'beta lies: on the scale of logs the log of its mean factor. That of a response which is itself
+/// x'beta and an error was subtracted from it.
+fn level(kind: ResponseKind, offset: Option<&[f64]>) -> f64 {
+    let Some(offset) = offset else {
+        return 0.0;
+    };
+    let num_rows = offset.len() as f64;
+    let mean = offset.iter().sum::<f64>() / num_rows;
+    match kind {
+        ResponseKind::Real => 0.0,
+        ResponseKind::ZeroOne => mean,
+        ResponseKind::Count | ResponseKind::Positive => {
+            let factors = offset.iter().map(|offset| (offset - mean).exp());
+            let level = mean + (factors.sum::<f64>() / num_rows).ln();
+            if level.is_finite() { level } else { mean }
+        }
+    }
 }
 
 /// The constants of the programs before there were scaled priors.

@@ -284,6 +284,8 @@ impl FitToJudge<'_> {
     fn real_family(&self) -> Option<Family> {
         let family = self.config.known_family();
         let is_possible = self.data.response_names.is_none() && self.no_exchange.is_none();
+        // A response that moves leaves its offset behind, which the estimates without links do not know.
+        let is_possible = is_possible && self.data.offset.is_none();
         family.filter(|family| {
             let is_real = family.response_kind() == ResponseKind::Real;
             is_possible && is_real && family.facts().is_additive
@@ -366,7 +368,9 @@ impl FitToJudge<'_> {
                 (aspect, applies(aspect, family).then_some(p))
             })
             .collect();
-        let effect = applies(Aspect::Effect, family).then(|| {
+        // The estimate for a known rate, with which the coefficients are compared, takes no offset.
+        let has_effect = applies(Aspect::Effect, family) && self.data.offset.is_none();
+        let effect = has_effect.then(|| {
             let known = KnownRate::within(self.space);
             let effect = self.effect(&known)?;
             let is_large = self.data.num_rows() > MANY_ROWS;
@@ -384,7 +388,8 @@ impl FitToJudge<'_> {
     }
 
     fn law_draws(&self, family: Family) -> Option<LawDraws<'_>> {
-        LawDraws::new(family, self.data.x.view(), self.chains, self.spread)
+        let offset = self.data.offset.as_deref();
+        LawDraws::new(family, self.data.x.view(), offset, self.chains, self.spread)
     }
 
     /// Means and covariances of the coefficients; None for a program without one `beta` for each column of X.

@@ -61,13 +61,26 @@ impl Enumeration {
         weight: impl Fn(usize, usize) -> f64,
         log_prior: impl Fn(&[usize]) -> f64,
     ) -> Enumeration {
+        Enumeration::of_pairs(theta, x, |i, _| y[i], alpha, weight, log_prior)
+    }
+
+    /// `response` is what is explained by the slope where the response of row i belongs to the predictors of row j.
+    pub fn of_pairs(
+        theta: ThetaPrior,
+        x: &[f64],
+        response: impl Fn(usize, usize) -> f64,
+        alpha: f64,
+        weight: impl Fn(usize, usize) -> f64,
+        log_prior: impl Fn(&[usize]) -> f64,
+    ) -> Enumeration {
         let mut permutations = all_permutations(x.len());
         permutations.retain(|pi| log_prior(pi) > f64::NEG_INFINITY);
         // Under each permutation: the sums of w, w x x, w x y and w y y.
         let sums = permutations.iter().map(|pi| {
             let mut sums = [0.0; 4];
             for (i, &j) in pi.iter().enumerate() {
-                let terms = [1.0, x[j] * x[j], x[j] * y[i], y[i] * y[i]];
+                let y = response(i, j);
+                let terms = [1.0, x[j] * x[j], x[j] * y, y * y];
                 for (sum, term) in sums.iter_mut().zip(terms) {
                     *sum += weight(i, j) * term;
                 }

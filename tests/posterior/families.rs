@@ -24,10 +24,10 @@ const LIMIT: f64 = 4.64;
 const MOST_TESTS: usize = 35;
 /// All positive: with an x on either side of zero and no intercept, beta has a second mode at reversed links, which chains
 /// find too rarely for MCSEs to be true.
-const X: [f64; 5] = [0.1, 0.5, 0.8, 1.2, 1.7];
+pub const X: [f64; 5] = [0.1, 0.5, 0.8, 1.2, 1.7];
 
 /// Responses in which rows 2 and 4 look exchanged.
-fn response(law: Law) -> [f64; 5] {
+pub fn response(law: Law) -> [f64; 5] {
     match law {
         Law::Poisson | Law::NegativeBinomial => [1.0, 5.0, 2.0, 1.0, 7.0],
         Law::Logistic => [0.0, 1.0, 0.0, 0.0, 1.0],
@@ -53,10 +53,12 @@ fn parsed(folder: &Path, settings: &Value) -> Config {
 
 /// A config and its data in `folder`.
 fn project(folder: &Path, y: &[f64], model: Value, others: &Value) -> Config {
-    let rows = X.iter().zip(y).map(|(x, y)| format!("{x},{y}\n"));
+    let offset = &others["offset"];
+    let rows = X.iter().zip(y).enumerate();
+    let rows = rows.map(|(row, (x, y))| format!("{x},{y},{}\n", offset[row]));
     fs::write(
         folder.join("data.csv"),
-        format!("x,y\n{}", rows.collect::<String>()),
+        format!("x,y,o\n{}", rows.collect::<String>()),
     )
     .unwrap();
     let mut model = model;
@@ -69,58 +71,83 @@ fn project(folder: &Path, y: &[f64], model: Value, others: &Value) -> Config {
         "output": "out"
     });
     for (key, value) in others.as_object().unwrap() {
-        settings[key] = value.clone();
+        match key.as_str() {
+            "offset" => settings["data"]["offset"] = json!("o"),
+            _ => settings[key] = value.clone(),
+        }
     }
     parsed(folder, &settings)
 }
 
 /// The largest |z| of a fit, and what it is of.
 fn worst(law: Law, model: Value, others: Value, exact: &Posterior) -> (f64, String) {
+    tests(law, model, others).worst(exact)
+}
+
+/// The draws of a fit, to be compared with posteriors.
+pub fn tests(law: Law, model: Value, others: Value) -> Found {
     let folder = tempfile::tempdir().unwrap();
     let config = project(folder.path(), &response(law), model, &others);
     let prepared =
         prepare(config, &crate::study::compiler()).unwrap_or_else(|error| panic!("{error}"));
-    let Draws { chains, links } = sampled(&prepared);
-    let mut tests = Vec::new();
-    let mut test = |what: String, exact: f64, found: Vec<Vec<f64>>| {
-        let views: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
-        let z = (mean(&found.concat()).unwrap() - exact) / mcse_mean(&views).unwrap();
-        tests.push((z.abs(), format!("{what}: exact {exact:.4}, z = {z:.2}")));
-    };
-    let column = |name: &str| -> Vec<Vec<f64>> {
-        let column = |chain: &ChainDraws| chain.column(name).unwrap().to_vec();
-        chains.iter().map(column).collect()
-    };
-    test("E beta".into(), exact.beta, column("beta.1"));
-    if let Some((name, value)) = exact.other {
-        test(format!("E {name}"), value, column(name));
+    Found {
+        law,
+        draws: sampled(&prepared),
     }
-    let mut probability = |what: String, event: &dyn Fn(&[usize]) -> bool| {
-        let p = exact.probability_of(event);
-        // Rarer events are too few among the draws for a normal approximation.
-        if p > 0.002 && p < 0.998 {
-            let holds = |pi: &Vec<usize>| f64::from(u8::from(event(pi)));
-            let of_chain = |pis: &Vec<Vec<usize>>| pis.iter().map(holds).collect();
-            test(what, p, links.iter().map(of_chain).collect());
+}
+
+/// The draws of a fit of a law.
+pub struct Found {
+    law: Law,
+    draws: Draws,
+}
+
+impl Found {
+    /// The largest |z|, and what it is of.
+    pub fn worst(&self, exact: &Posterior) -> (f64, String) {
+        let law = self.law;
+        let Draws { chains, links } = &self.draws;
+        let mut tests = Vec::new();
+        let mut test = |what: String, exact: f64, found: Vec<Vec<f64>>| {
+            let views: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
+            let z = (mean(&found.concat()).unwrap() - exact) / mcse_mean(&views).unwrap();
+            tests.push((z.abs(), format!("{what}: exact {exact:.4}, z = {z:.2}")));
+        };
+        let column = |name: &str| -> Vec<Vec<f64>> {
+            let column = |chain: &ChainDraws| chain.column(name).unwrap().to_vec();
+            chains.iter().map(column).collect()
+        };
+        test("E beta".into(), exact.beta, column("beta.1"));
+        if let Some((name, value)) = exact.other {
+            test(format!("E {name}"), value, column(name));
         }
-    };
-    for i in 0..X.len() {
-        for j in 0..X.len() {
-            probability(format!("P({} to {})", i + 1, j + 1), &|pi| pi[i] == j);
+        let mut probability = |what: String, event: &dyn Fn(&[usize]) -> bool| {
+            let p = exact.probability_of(event);
+            // Rarer events are too few among the draws for a normal approximation.
+            if p > 0.002 && p < 0.998 {
+                let holds = |pi: &Vec<usize>| f64::from(u8::from(event(pi)));
+                let of_chain = |pis: &Vec<Vec<usize>>| pis.iter().map(holds).collect();
+                test(what, p, links.iter().map(of_chain).collect());
+            }
+        };
+        for i in 0..X.len() {
+            for j in 0..X.len() {
+                probability(format!("P({} to {})", i + 1, j + 1), &|pi| pi[i] == j);
+            }
         }
+        for d in 0..=X.len() {
+            probability(format!("P(d = {d})"), &|pi| {
+                crate::quadrature::num_moved(pi) == d
+            });
+        }
+        assert!((5..=MOST_TESTS).contains(&tests.len()));
+        let worst = tests
+            .into_iter()
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .unwrap();
+        println!("{}: {}", name(law), worst.1);
+        worst
     }
-    for d in 0..=X.len() {
-        probability(format!("P(d = {d})"), &|pi| {
-            crate::quadrature::num_moved(pi) == d
-        });
-    }
-    assert!((5..=MOST_TESTS).contains(&tests.len()));
-    let worst = tests
-        .into_iter()
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .unwrap();
-    println!("{}: {}", name(law), worst.1);
-    worst
 }
 
 fn accepts(law: Law, model: Value, others: Value) {

@@ -33,6 +33,9 @@ fn exact(alpha: f64) -> Enumeration {
 /// Survey weights, which a fit has where it is told to.
 pub const WEIGHTS: [f64; 6] = [0.5, 2.0, 1.1, 0.3, 1.6, 1.2];
 
+/// Added to the linear predictor, where a fit is told to.
+pub const OFFSET: [f64; 6] = [0.8, -1.1, 0.3, 1.4, -0.6, -0.9];
+
 /// What the files of a fit say of the links, where it is told to use it.
 const BLOCKS: [&str; 6] = ["a", "b", "b", "a", "b", "a"];
 const SAFE: [bool; 6] = [false, false, false, false, false, true];
@@ -127,11 +130,14 @@ impl Known {
 /// A whole fit: config and data from files, output to files.
 pub fn fit(seed: u64, settings: Value) -> Draws {
     let folder = tempfile::tempdir().unwrap();
-    let mut text = String::from("x,y,block,checked,p,w\n");
+    let mut text = String::from("x,y,block,checked,p,w,o\n");
     for row in 0..X.len() {
         let (block, safe, p) = (BLOCKS[row], SAFE[row], MATCH[row]);
-        let weight = WEIGHTS[row];
-        text += &format!("{},{},{block},{safe},{p},{weight}\n", X[row], Y[row]);
+        let (weight, offset) = (WEIGHTS[row], OFFSET[row]);
+        text += &format!(
+            "{},{},{block},{safe},{p},{weight},{offset}\n",
+            X[row], Y[row]
+        );
     }
     fs::write(folder.path().join("data.csv"), text).unwrap();
     let mut text = String::from("row,partner,weight\n");
@@ -147,11 +153,16 @@ pub fn fit(seed: u64, settings: Value) -> Draws {
     });
     for (key, value) in settings.as_object().unwrap() {
         match key.as_str() {
-            "known" => value
-                .as_object()
-                .unwrap()
-                .iter()
-                .for_each(|(key, value)| config["data"][key] = value.clone()),
+            "known" => {
+                value
+                    .as_object()
+                    .unwrap()
+                    .iter()
+                    .for_each(|(key, value)| match value.is_null() {
+                        true => drop(config["data"].as_object_mut().unwrap().remove(key)),
+                        false => config["data"][key] = value.clone(),
+                    })
+            }
             _ => config[key] = value.clone(),
         }
     }

@@ -9,6 +9,7 @@ mod exact;
 mod exact_linear;
 mod families;
 mod joint;
+mod offset;
 mod places;
 mod quadrature;
 mod several;

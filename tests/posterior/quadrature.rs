@@ -67,6 +67,17 @@ impl Posterior {
     /// `y[i]` belongs to `x[pi(i)]`; the likelihood is raised to the power `alpha`; the prior of the links is
     /// beta_binomial(1, 1).
     pub fn new(law: Law, x: &[f64], y: &[f64], alpha: f64) -> Posterior {
+        Posterior::with_offset(law, x, y, alpha, &|_, _| 0.0)
+    }
+
+    /// `offset` is added to the linear predictor of `y[i]` at `x[j]`.
+    pub fn with_offset(
+        law: Law,
+        x: &[f64],
+        y: &[f64],
+        alpha: f64,
+        offset: &dyn Fn(usize, usize) -> f64,
+    ) -> Posterior {
         let n = x.len();
         let prior = Prior::beta_binomial(n, 1.0, 1.0);
         let permutations: Vec<Vec<usize>> = all_permutations(n)
@@ -89,7 +100,8 @@ impl Posterior {
             for beta in grid(BETA) {
                 for i in 0..n {
                     for j in 0..n {
-                        matrix[i * n + j] = alpha * law.log_mass(y[i], x[j] * beta, other);
+                        let eta = x[j] * beta + offset(i, j);
+                        matrix[i * n + j] = alpha * law.log_mass(y[i], eta, other);
                     }
                 }
                 let common = log_other - 0.5 * (beta / law.prior_sd()).powi(2);

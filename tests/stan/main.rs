@@ -11,6 +11,7 @@ mod brms;
 mod feedback;
 mod group_and_time_densities;
 mod models;
+mod offset;
 mod pairs;
 mod row_mixture;
 mod shipped_densities;

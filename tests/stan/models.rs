@@ -31,7 +31,7 @@ fn linear_data() -> String {
     let x: Vec<[f64; 2]> = rows().iter().map(|(x, _)| [1.0, *x]).collect();
     let sd = 1000f64.sqrt();
     json!({
-        "N": x.len(), "D": 2, "X": x, "alpha": ALPHA, "weighted": 0,
+        "N": x.len(), "D": 2, "X": x, "alpha": ALPHA, "weighted": 0, "has_offset": 0, "offsets": [],
         "X_centre": [0, 0], "beta_location": [0, 0], "beta_scale": [sd, sd], "sigma2_scale": sd
     })
     .to_string()

@@ -74,7 +74,7 @@ impl Priors {
 pub(super) fn data(own: Option<(&str, f64)>, priors: Priors) -> CString {
     let x: Vec<[f64; 2]> = X2.iter().map(|&x2| [1.0, x2]).collect();
     let mut data = json!({
-        "N": N, "D": 2, "X": x, "alpha": ALPHA, "weighted": 0,
+        "N": N, "D": 2, "X": x, "alpha": ALPHA, "weighted": 0, "has_offset": 0, "offsets": [],
         "X_centre": [0.0, priors.centre], "beta_location": priors.location, "beta_scale": priors.scale,
         "sigma_scale": priors.error[0], "sigma2_scale": priors.error[0], "sigma_f2_scale": priors.error[1]
     });
@@ -480,7 +480,7 @@ fn more_shifted_rows_than_rows_are_refused() {
 fn a_design_of_one_column_has_a_prior_too() {
     let (single, several) = (library("linear"), library("multivariate"));
     let mut data = json!({
-        "N": N, "D": 1, "X": [[1], [1], [1], [1], [1], [1]], "alpha": ALPHA, "weighted": 0,
+        "N": N, "D": 1, "X": [[1], [1], [1], [1], [1], [1]], "alpha": ALPHA, "weighted": 0, "has_offset": 0, "offsets": [],
         "X_centre": [0.0], "beta_location": [0.6], "beta_scale": [3.1], "sigma2_scale": 2.3
     });
     let theta = [0.4, 1.7f64.ln()];

@@ -50,8 +50,9 @@ def fit(
     - `candidates`: a data frame, or a CSV file, with columns `row`, `partner` and perhaps `weight`
     - `audit`: `(checked, wrong)` of links that were checked by hand outside this file
     - `weights`, `strata`, `clusters`: columns of a survey
+    - `offset`: a column or an expression that is added to the linear predictor
     - `family`, `priors`, `outcome`, `model_data`, `intercept`, `reference`, `missing`, `prior`, `update`, `feedback`,
-      `outside`, `rate_formula`, `temperature`, `name`
+      `outside`, `rate_formula`, `audit_by_block`, `temperature`, `name`
     - `chains`, `warmup`, `draws`, `thin`, `seed`, `target_accept`, `max_depth`, `metric`, `init`
 
     The files of the fit go to the folder `output`; without it they are removed with the object. `force` replaces the fit

@@ -156,6 +156,7 @@ fn constant(data: &Dataset) -> Group {
     let known = [
         ("id", data.row_ids.clone().map(Values::Text)),
         ("block", blocks),
+        ("offset", data.offset.clone().map(Values::Real)),
         ("safe", data.safe.clone().map(Values::Flag)),
         (
             "match_probability",
@@ -178,7 +179,7 @@ fn constant(data: &Dataset) -> Group {
 fn predictive(fit: &Posterior, data: &Dataset) -> Option<Group> {
     let spread = fit.data.as_ref().and_then(|data| data.spread.as_ref());
     let (family, x) = (fit.config.known_family()?, data.x.view());
-    let laws = LawDraws::new(family, x, &fit.chains, spread)?;
+    let laws = LawDraws::new(family, x, data.offset.as_deref(), &fit.chains, spread)?;
     let per_draw = fit.chains.len() * data.num_rows();
     let draws = evenly(shortest(fit), MOST_PREDICTED / per_draw.max(1));
     let mut rng = rng::stream(fit.config.sampler.seed, STREAM);

@@ -44,6 +44,19 @@ pub(super) fn responses(
     let rows: Vec<Vec<f64>> = x.rows().into_iter().map(|row| row.to_vec()).collect();
     config.model.data.insert("N_new".into(), json!(rows.len()));
     config.model.data.insert("X_new".into(), json!(rows));
+    if let Some(offset) = &prediction.rows.offset {
+        let program = fit.program.as_deref().unwrap_or_default();
+        if !program.contains("offsets_new") {
+            return Err(PredictError::Program {
+                folder: fit.folder.path().to_path_buf(),
+                problem: "has an offset, but none of new rows: declare `vector[has_offset * N_new] offsets_new` in its data and add it where it draws `y_new`, then fit again",
+            });
+        }
+        config
+            .model
+            .data
+            .insert("offsets_new".into(), json!(offset));
+    }
     let prepared = Program::compile(&config.model, compiler)?.with_data(config, data)?;
     let (model, response) = (&prepared.model, &prepared.data.response);
     let unfit = |problem| PredictError::Program {

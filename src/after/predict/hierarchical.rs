@@ -47,7 +47,9 @@ pub(super) fn draw(
             let own: f64 = z.iter().zip(&deviations[*group]).map(|(z, u)| z * u).sum();
             fixed + own
         });
-        let expected: Vec<f64> = expected.collect();
+        let mut expected: Vec<f64> = expected.collect();
+        let offset = prediction.rows.offset.iter().flatten();
+        (expected.iter_mut().zip(offset)).for_each(|(mean, offset)| *mean += offset);
         let drawn = expected.iter().map(|mean| {
             let error: f64 = StandardNormal.sample(rng);
             mean + scale * error

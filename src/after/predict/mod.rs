@@ -168,7 +168,13 @@ impl Prediction {
         }
         let spread = self.fit.data.as_ref().and_then(|data| data.spread.as_ref());
         let family = self.family().ok_or_else(no_family)?;
-        let laws = LawDraws::new(family, self.rows.x.view(), &self.fit.chains, spread);
+        let laws = LawDraws::new(
+            family,
+            self.rows.x.view(),
+            self.rows.offset.as_deref(),
+            &self.fit.chains,
+            spread,
+        );
         let laws = laws.ok_or_else(no_family)?;
         let (mut responses, mut means) = (Vec::new(), Vec::new());
         for &index in &self.draws {

@@ -36,6 +36,7 @@ fn prediction(
         rows: NewRows {
             predictor_names: vec!["(Intercept)".into(), "x".into()],
             x,
+            offset: None,
             groups: None,
             row_ids: None,
         },

@@ -30,7 +30,9 @@ pub(super) fn draw(prediction: &Prediction, rng: &mut impl Rng) -> Option<(Value
             let terms = row.iter().zip(&beta);
             terms.map(|(x, b)| x * b).sum::<f64>()
         });
-        let linear: Vec<f64> = linear.collect();
+        let mut linear: Vec<f64> = linear.collect();
+        let offset = prediction.rows.offset.iter().flatten();
+        (linear.iter_mut().zip(offset)).for_each(|(linear, offset)| *linear += offset);
         responses.push(linear.iter().map(|&linear| law.draw(linear, rng)).collect());
         means.push(linear.iter().map(|&linear| law.mean(linear)).collect());
     }

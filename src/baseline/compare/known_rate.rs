@@ -40,7 +40,7 @@ pub struct KnownRateBaseline<'a> {
 impl<'a> KnownRateBaseline<'a> {
     /// None where it does not apply: a program without one `beta` for each predictor, a quantile instead of a mean, no row
     /// that can move, rows that are not wrong with one rate or not exchanged with all others of their block, or rows with
-    /// survey weights.
+    /// survey weights or an offset.
     pub fn new(
         config: &Config,
         data: &'a Dataset,
@@ -52,7 +52,7 @@ impl<'a> KnownRateBaseline<'a> {
         let can_move = space.num_movable() > 0;
         let has_beta = has_coefficients(data, output_names);
         let permutation = &config.permutation;
-        let counts_once = data.weights.is_none();
+        let counts_once = data.weights.is_none() && data.offset.is_none();
         (of_mean && exchangeable && can_move && has_beta && counts_once).then(|| {
             KnownRateBaseline {
                 known: KnownRate::within(space),

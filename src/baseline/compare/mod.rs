@@ -79,11 +79,14 @@ pub(crate) fn beta_name(number: usize) -> String {
 }
 
 /// What the methods make of the links as given, with normal 90 % intervals. Where rows have survey weights, methods that take
-/// none are left out.
+/// none are left out; where they have an offset, methods for which it would have to follow wrong links.
 pub fn baselines(data: &Dataset, methods: &[Baseline]) -> Vec<Estimate> {
     let mut estimates = Vec::new();
     for method in methods {
-        let (x, y) = (data.x.view(), &data.response);
+        if data.offset.is_some() && *method == Baseline::Mixture {
+            continue;
+        }
+        let (x, y) = (data.x.view(), &data.response_less_offset());
         let fit = match &data.weights {
             Some(weights) => method.fit_weighted(x, y, weights.values()),
             None => Some(method.fit(x, y)),

@@ -16,6 +16,9 @@ use parse::Left;
 use terms::Sum;
 pub(super) use terms::{Factor, Group, Labelled, Term};
 
+/// The key of an offset that stands outside of a formula.
+pub(super) const OFFSET: &str = "data.offset";
+
 /// What is wrong at which character of a formula.
 #[derive(Debug, PartialEq)]
 struct Problem {
@@ -34,19 +37,29 @@ pub(crate) struct Formula {
     pub(super) intercept: bool,
     /// Terms whose coefficients differ between groups.
     pub(super) group: Option<Group>,
+    /// What is added to the linear predictor with the coefficient 1.
+    pub(super) offset: Option<Labelled>,
 }
 
 impl Formula {
     /// `columns` are those of `file`: a list entry that is exactly one of them means it, whatever it looks like.
     pub(crate) fn new(data: &Data, columns: &[String], file: &str) -> Result<Formula, DataError> {
+        let reader = Entries { columns, file };
         let (left, sum) = match &data.formula {
             Some(text) => {
                 parse::formula(text).map_err(|problem| refused("data.formula", text, problem))?
             }
-            None => {
-                let reader = Entries { columns, file };
-                (reader.left(&data.response)?, reader.predictors(data)?)
+            None => (reader.left(&data.response)?, reader.predictors(data)?),
+        };
+        let typed = data.offset.as_deref();
+        let typed = typed.map(|text| reader.expression(text, OFFSET));
+        let offset = match (typed.transpose()?, sum_of(sum.offsets)) {
+            (Some(_), Some(_)) => {
+                return Err(DataError::OffsetTwice {
+                    key: data.predictors_key(),
+                });
             }
+            (typed, in_formula) => typed.or(in_formula),
         };
         let mut terms = sum.terms;
         terms.sort_by_key(|term| term.0.len());
@@ -70,6 +83,7 @@ impl Formula {
             terms,
             intercept: sum.intercept.unwrap_or(data.intercept),
             group: sum.groups.into_iter().next(),
+            offset,
         };
         formula.check_sides(data)?;
         Ok(formula)
@@ -80,6 +94,13 @@ impl Formula {
         let key = super::design::RATE_FORMULA;
         let terms = text.trim_start().trim_start_matches('~');
         let sum = parse::terms(terms).map_err(|problem| refused(key, text, problem))?;
+        if !sum.offsets.is_empty() {
+            let problem = Problem {
+                at: 1 + text.find("offset").unwrap_or(0),
+                words: "rates of wrong links have no offset; remove it".into(),
+            };
+            return Err(refused(key, text, problem));
+        }
         if !sum.groups.is_empty() {
             let words = "rates of wrong links have no terms by group; write the column itself, as in `~ source`";
             let problem = Problem {
@@ -99,6 +120,7 @@ impl Formula {
             terms,
             intercept: true,
             group: None,
+            offset: None,
         })
     }
 
@@ -125,6 +147,16 @@ impl Formula {
         }
         let group = self.group.iter().map(|group| group.column.as_str());
         columns.extend(group);
+        columns.extend(self.offset_columns());
+        columns
+    }
+
+    /// The columns of the offset, which like predictors stay where they are.
+    pub(super) fn offset_columns(&self) -> Vec<&str> {
+        let mut columns = Vec::new();
+        if let Some(offset) = &self.offset {
+            offset.expression.columns(&mut columns);
+        }
         columns
     }
 
@@ -136,6 +168,7 @@ impl Formula {
             terms: group.terms.clone(),
             intercept: group.intercept,
             group: None,
+            offset: None,
         }
     }
 
@@ -170,6 +203,14 @@ impl Formula {
     }
 }
 
+/// Several offsets are added up.
+fn sum_of(offsets: Vec<Labelled>) -> Option<Labelled> {
+    offsets.into_iter().reduce(|left, right| Labelled {
+        label: format!("{} + {}", left.label, right.label),
+        expression: Expression::Binary('+', Box::new(left.expression), Box::new(right.expression)),
+    })
+}
+
 /// Reads the entries of `data.response` and `data.predictors`.
 struct Entries<'a> {
     columns: &'a [String],
@@ -188,13 +229,17 @@ impl Entries<'_> {
     }
 
     fn response(&self, text: &str) -> Result<Labelled, DataError> {
+        self.expression(text, "data.response")
+    }
+
+    fn expression(&self, text: &str, key: &'static str) -> Result<Labelled, DataError> {
         if self.columns.iter().any(|name| name == text) {
             return Ok(Labelled {
                 label: text.into(),
                 expression: Expression::Column(text.into()),
             });
         }
-        parse::response(text).map_err(|problem| self.refused("data.response", text, problem))
+        parse::response(text).map_err(|problem| self.refused(key, text, problem))
     }
 
     fn predictors(&self, data: &Data) -> Result<Sum, DataError> {

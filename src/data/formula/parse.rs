@@ -166,6 +166,9 @@ impl Parser {
             let at = self.at();
             let part = match self.peek() {
                 Some(Token::Mark('(')) if !removed && self.is_group() => self.group()?,
+                Some(token) if !removed && *token == Token::plain("offset") && self.calls() => {
+                    self.offset()?
+                }
                 Some(Token::Number(number)) if number == "0" || number == "1" => {
                     let intercept = Some(number == "1");
                     self.next += 1;
@@ -231,6 +234,14 @@ impl Parser {
         if matches!(self.peek(), Some(Token::Mark('*' | ':' | '^'))) {
             return Err(self.expected("`+`, `-` or the end behind terms by group"));
         }
+        if !inner.offsets.is_empty() {
+            return Err(Problem {
+                at: self.at(),
+                words:
+                    "an offset does not differ between groups; write it outside of the parentheses"
+                        .into(),
+            });
+        }
         let group = Group {
             column: name,
             intercept: inner.intercept.unwrap_or(true),
@@ -238,6 +249,20 @@ impl Parser {
         };
         Ok(Sum {
             groups: vec![group],
+            ..Sum::default()
+        })
+    }
+
+    /// `offset(expression)`, which stands alone between `+`.
+    fn offset(&mut self) -> Result<Sum, Problem> {
+        self.next += 2;
+        let offset = self.labelled()?;
+        self.expect(')', "an operator or `)`")?;
+        if matches!(self.peek(), Some(Token::Mark('*' | ':' | '^'))) {
+            return Err(self.expected("`+`, `-` or the end behind an offset"));
+        }
+        Ok(Sum {
+            offsets: vec![offset],
             ..Sum::default()
         })
     }
@@ -428,6 +453,9 @@ impl Parser {
         let names = FUNCTIONS.map(|function| function.name);
         let words = match (name, nearest(name, names)) {
             ("C", _) => "C(...) makes a category, which has no place in arithmetic".into(),
+            ("offset", _) => {
+                "offset(...) stands alone between `+`, such as x + offset(log(exposure))".into()
+            }
             ("cbind" | "Surv", _) => format!(
                 "{name}(...) lists responses, so it stands alone left of `~` in data.formula; \
                  data.response takes a list such as [\"food\", \"rent\"]"

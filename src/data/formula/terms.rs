@@ -81,12 +81,14 @@ pub(crate) struct Group {
     pub(crate) intercept: bool,
 }
 
-/// Terms without repetition, what was said of the intercept, and terms by group.
+/// Terms without repetition, what was said of the intercept, terms by group, and offsets.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sum {
     pub(super) terms: Vec<Term>,
     pub(super) intercept: Option<bool>,
     pub(super) groups: Vec<Group>,
+    /// What is added to the linear predictor with the coefficient 1.
+    pub(super) offsets: Vec<Labelled>,
 }
 
 impl Sum {
@@ -105,6 +107,11 @@ impl Sum {
         }
         self.intercept = other.intercept.or(self.intercept);
         self.groups.extend(other.groups);
+        for offset in other.offsets {
+            if !self.offsets.iter().any(|known| known.label == offset.label) {
+                self.offsets.push(offset);
+            }
+        }
     }
 
     pub(super) fn remove(&mut self, other: Sum) {
@@ -117,7 +124,7 @@ impl Sum {
         let mut sum = Sum {
             terms: Vec::new(),
             intercept: other.intercept.or(self.intercept),
-            groups: Vec::new(),
+            ..Sum::default()
         };
         for left in &self.terms {
             for right in &other.terms {

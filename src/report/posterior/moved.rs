@@ -67,12 +67,39 @@ fn prior_of_num_moved(fit: &Posterior) -> Option<Vec<f64>> {
         match_probability: matches.as_deref(),
         candidates: None,
     };
+    if !fit.config.permutation.audit_by_block.is_empty() {
+        return by_block(fit, &numbers, blocks.as_deref()?, facts);
+    }
     let (num_rows, kind) = (rows.len(), fit.config.permutation.prior.kind());
     let whole = Prior::new(kind, LinkSpace::new(num_rows, facts));
     match fit.config.permutation.outside {
         None => whole.num_moved_probabilities(),
         Some(outside) => OutsidePrior::new(kind, outside.share(), num_rows, num_rows, facts)
             .num_wrong_probabilities(&whole),
+    }
+}
+
+/// The same where blocks, by label and by row, have rates of their own.
+fn by_block(
+    fit: &Posterior,
+    numbers: &HashMap<&String, usize>,
+    of_row: &[usize],
+    facts: LinkFacts,
+) -> Option<Vec<f64>> {
+    let mut labels = vec![String::new(); numbers.len()];
+    for (label, number) in numbers {
+        labels[*number] = label.to_string();
+    }
+    let rates = fit.config.permutation.block_rates(&labels)?;
+    let num_rows = of_row.len();
+    let whole = Prior::by_block(&rates, of_row, LinkSpace::new(num_rows, facts));
+    match fit.config.permutation.outside {
+        None => whole.num_moved_probabilities(),
+        Some(outside) => {
+            let size = (num_rows, num_rows);
+            OutsidePrior::by_block(&rates, of_row, outside.share(), size, facts)
+                .num_wrong_probabilities(&whole)
+        }
     }
 }
 

@@ -430,6 +430,7 @@ where
             let of_outside = rates.outside.map(|(number, share)| [number as f64, share]);
             self.row.extend(of_outside.into_iter().flatten());
             self.row.extend(links.rate_coefficients());
+            self.row.extend(rates.by_block);
         }
         let density = self.target.density();
         density.theta_at(self.state.position(), &mut self.theta);

@@ -142,6 +142,7 @@ struct Links {
     partial: OutsidePrior,
     whole: Prior,
     has_outside: bool,
+    has_rates: bool,
 }
 
 impl Links {
@@ -163,6 +164,7 @@ impl Links {
             all: all.filter(is_possible).collect(),
             partial: case.outside(kind, share),
             whole: case.whole(kind),
+            has_rates: case.has_rates(),
             has_outside,
         }
     }
@@ -172,6 +174,19 @@ impl Links {
             true => self.partial.log_prior(&self.whole, pi),
             false => self.whole.log_prior(pi),
         })
+    }
+
+    /// The rates of the blocks given the links, where each has its own.
+    fn block_rates(&self, pi: &Permutation, rng: &mut ChaCha8Rng) -> Vec<f64> {
+        if !self.has_rates {
+            return Vec::new();
+        }
+        let may_be = self.has_outside && self.partial.draw_may_be_outside(&self.whole, pi, rng);
+        let drawn = match may_be {
+            true => self.partial.draw_block_rates(pi, rng),
+            false => self.whole.draw_block_rates(pi, rng),
+        };
+        drawn.map_or_else(Vec::new, |(rates, _)| rates)
     }
 
     fn set_log_odds(&mut self, log_odds: &[f64]) {
@@ -214,6 +229,7 @@ fn simulate(setup: &Setup, links: &mut Links, rng: &mut ChaCha8Rng) -> Simulated
     };
     let mut truth = vec![pi.num_moved() as f64, pi.num_outside() as f64];
     truth.extend(theta.into_iter().chain(gamma));
+    truth.extend(links.block_rates(&pi, rng));
     Simulated {
         responses: (0..pi.len()).map(response).collect(),
         truth,
@@ -272,12 +288,17 @@ fn draws(data: &Simulated, setup: &Setup, links: &Links, seed: u64) -> Vec<Vec<f
 
 /// The largest z over the quantities.
 fn calibration(setup: Setup) -> f64 {
+    calibration_where(setup, Links::new(&setup))
+}
+
+/// The same where the chains assume `assumed` of the links; rates by covariates are set in those that are simulated.
+fn calibration_where(setup: Setup, assumed: Links) -> f64 {
     let mut links = Links::new(&setup);
     let mut rng = ChaCha8Rng::seed_from_u64(11);
     let mut counts: Vec<[f64; NUM_RANKS]> = Vec::new();
     for replicate in 0..REPLICATES {
         let data = simulate(&setup, &mut links, &mut rng);
-        let draws = draws(&data, &setup, &links, replicate as u64);
+        let draws = draws(&data, &setup, &assumed, replicate as u64);
         assert_eq!(draws.len(), NUM_RANKS - 1);
         counts.resize(data.truth.len(), [0.0; NUM_RANKS]);
         for (k, counts) in counts.iter_mut().enumerate() {
@@ -342,6 +363,39 @@ fn a_wrong_law_of_responses_from_outside_is_noticed() {
         let shift = 3.0;
         let z = calibration(Setup { shift, ..setup });
         assert!(z > LIMIT, "z = {z}");
+    }
+}
+
+/// Blocks with rates of their own, one of them audited: whole permutations, with a safe row, and without feedback. With responses
+/// from outside they are among the cases above.
+#[test]
+fn posteriors_of_rates_by_block_are_calibrated() {
+    for (k, has_feedback) in [(12, true), (13, true), (12, false)] {
+        let case = &cases()[k];
+        let z = calibration(Setup {
+            none_outside: None,
+            has_feedback,
+            ..with_outside(case)
+        });
+        assert!(z < LIMIT, "case {k}, {has_feedback}: z = {z}");
+    }
+}
+
+#[test]
+fn the_audit_of_another_block_is_noticed() {
+    let case = &cases()[12];
+    let other = case.with_rates_exchanged();
+    for none_outside in [None, Some(0.3)] {
+        let setup = Setup {
+            none_outside,
+            ..with_outside(case)
+        };
+        let assumed = Links::new(&Setup {
+            case: &other,
+            ..setup
+        });
+        let z = calibration_where(setup, assumed);
+        assert!(z > LIMIT, "{none_outside:?}: z = {z}");
     }
 }
 

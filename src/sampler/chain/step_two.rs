@@ -76,6 +76,8 @@ pub struct Rates {
     pub mismatch: f64,
     /// The number of responses from outside and the share of wrong links that they are, where there can be any.
     pub outside: Option<(usize, f64)>,
+    /// The mismatch rates of the blocks, where each has its own.
+    pub by_block: Vec<f64>,
 }
 
 /// Links without feedback: the parts of the row mixture at the current theta, and the links that are reported.
@@ -490,26 +492,35 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
             let rate = rate.or_else(of_covariates);
             rate.unwrap_or(num_moved as f64 / pi.num_present() as f64)
         };
-        let whole = |rng: &mut _| share(self.prior.draw_rate(num_moved, rng));
+        let whole = |rng: &mut _| match self.prior.draw_block_rates(pi, rng) {
+            Some((by_block, overall)) => (overall, by_block),
+            None => (share(self.prior.draw_rate(num_moved, rng)), Vec::new()),
+        };
         let Some(outside) = &self.outside else {
+            let (mismatch, by_block) = whole(rng);
             return Rates {
-                mismatch: whole(rng),
+                mismatch,
                 outside: None,
+                by_block,
             };
         };
         let links = self.reported();
         let may_be = outside.may_be_outside(&self.prior, links, rng);
         let prior = outside.links.prior();
-        let (mismatch, of_wrong) = match may_be {
-            true => (
-                share(prior.draw_rate(pi, rng)),
-                prior.draw_share(links, rng),
-            ),
+        let ((mismatch, by_block), of_wrong) = match may_be {
+            true => {
+                let rates = match prior.draw_block_rates(pi, rng) {
+                    Some((by_block, overall)) => (overall, by_block),
+                    None => (share(prior.draw_rate(pi, rng)), Vec::new()),
+                };
+                (rates, prior.draw_share(links, rng))
+            }
             false => (whole(rng), 0.0),
         };
         Rates {
             mismatch,
             outside: Some((links.num_outside(), of_wrong)),
+            by_block,
         }
     }
 

@@ -114,7 +114,7 @@ impl<'a, E: ExchangeLogLik> Target<'a, E> {
         let prior = self.prior;
         links + prior.log_weight(in_all + more - fewer)
             - prior.log_weight(in_all)
-            - (prior.log_group(in_group + more - fewer) - prior.log_group(in_group))
+            - (prior.log_group(group, in_group + more - fewer) - prior.log_group(group, in_group))
     }
 
     /// Exchanges rows `i` and `j` if the rule accepts; `ratio` is the proposal's reverse/forward.

@@ -8,6 +8,7 @@ mod acceptance;
 mod active_set;
 mod alias;
 mod assignment;
+mod block_rates;
 mod checkerboard;
 mod collapsed;
 mod columns;

@@ -11,6 +11,7 @@
 //! place without a response; e_g such places; and A(d, h) the number of injections of d rows into their own places and h
 //! others in which no row keeps its own. It sums to one over all partial permutations.
 
+use super::block_rates::{BlockRates, log_wrong};
 use super::permutation::Permutation;
 use super::prior::{Prior, PriorKind};
 use super::rate_prior::RatePrior;
@@ -35,6 +36,8 @@ pub struct OutsidePrior {
     log_wrong: Vec<f64>,
     /// P(r = 0 | no row is wrong).
     no_error_if_none_wrong: f64,
+    /// Where each group has a rate of its own; `log_wrong` is then 0.
+    by_block: Option<BlockRates>,
     /// log Gamma(a + k), log Gamma(b + k) and log Gamma(a + b + k) of the share.
     log_share: [Vec<f64>; 3],
     /// The constants of both parts.
@@ -101,8 +104,33 @@ impl OutsidePrior {
             num_present,
             log_wrong,
             no_error_if_none_wrong,
+            by_block: None,
         };
         prior.log_constant = prior.log_constant();
+        prior
+    }
+
+    /// The rates of wrong links of the blocks are independent, each with its own prior; `rates` are by the numbers of
+    /// `block_of_row`. There are no candidate pairs. The numbers of rows are those of all and of rows with a response.
+    pub fn by_block(
+        rates: &[RatePrior],
+        block_of_row: &[usize],
+        share: RatePrior,
+        (num_rows, num_present): (usize, usize),
+        facts: LinkFacts,
+    ) -> Self {
+        let any = *rates.first().expect("a rate for each block");
+        let kind = PriorKind::BetaBinomial(any);
+        let mut prior = Self::new(kind, share, num_rows, num_present, facts);
+        assert!(!prior.places.has_link_weights(), "nothing known of links");
+        let places = &prior.places;
+        let groups = (0..places.num_groups()).map(|group| {
+            let rows = places.group(group);
+            (block_of_row[rows[0]], rows.len() - prior.num_absent[group])
+        });
+        prior.by_block = Some(BlockRates::of_sets(rates, groups));
+        prior.log_wrong.fill(0.0);
+        prior.no_error_if_none_wrong = 0.0;
         prior
     }
 
@@ -164,15 +192,19 @@ impl OutsidePrior {
         self.log_wrong[wrong] + a[by_choice] + b[moved] - both[by_choice + moved]
     }
 
-    /// The part of one group: minus log A(d, h).
+    /// The part of one group: minus log A(d, h), and its rate where that is its own.
     #[inline]
     pub(super) fn log_group(&self, group: usize, count: GroupCount) -> f64 {
+        let of_rate = match &self.by_block {
+            Some(by_block) => by_block.log_weight(group, count.moved + count.outside),
+            None => 0.0,
+        };
         if count.moved == 0 {
-            return 0.0;
+            return of_rate;
         }
         let free = count.outside + self.num_absent[group];
         let all = self.log_factorial[count.moved + free] - self.log_factorial[free];
-        -(all + share_without_fixed_points(count.moved, free).ln())
+        of_rate - (all + share_without_fixed_points(count.moved, free).ln())
     }
 
     /// Whether the only wrong row of a group had to come from outside.
@@ -271,6 +303,21 @@ impl OutsidePrior {
         Some(draw_beta(a + wrong as f64, b + right as f64, rng))
     }
 
+    /// Draws of the mismatch rates of the blocks, where each has its own, and of all rows together.
+    pub fn draw_block_rates<R: Rng + ?Sized>(
+        &self,
+        pi: &Permutation,
+        rng: &mut R,
+    ) -> Option<(Vec<f64>, f64)> {
+        let by_block = self.by_block.as_ref()?;
+        let mut groups = Vec::new();
+        self.count(pi, &mut groups);
+        let wrong: Vec<usize> = groups.iter().map(|c| c.moved + c.outside).collect();
+        let rates = by_block.draw(&wrong, rng);
+        let overall = by_block.overall(&rates);
+        Some((rates, overall))
+    }
+
     /// A draw of the share of wrong links from outside, given the links where responses may come from outside.
     pub fn draw_share<R: Rng + ?Sized>(&self, pi: &Permutation, rng: &mut R) -> f64 {
         let Counts {
@@ -293,24 +340,19 @@ impl OutsidePrior {
         let choose = |w: usize| log_factorial(n) - log_factorial(w) - log_factorial(n - w);
         let of_partial = (self.log_wrong.iter().enumerate())
             .map(|(w, log_wrong)| (1.0 - none) * (log_wrong + choose(w)).exp());
-        let mut all: Vec<f64> = of_partial.collect();
+        let mut all: Vec<f64> = match &self.by_block {
+            None => of_partial.collect(),
+            Some(by_block) => {
+                let of_groups = by_block.num_wrong_probabilities().into_iter();
+                of_groups.map(|p| (1.0 - none) * p).collect()
+            }
+        };
         if none > 0.0 {
             let of_whole = whole.num_moved_probabilities()?;
             (all.iter_mut().zip(of_whole)).for_each(|(all, p)| *all += none * p);
         }
         Some(all)
     }
-}
-
-/// log E[r^w (1 - r)^(n - w)] for w = 0..=n with the prior's own mass at r = 0, and P(r = 0 | w = 0).
-fn log_wrong(n: usize, rate: RatePrior) -> (Vec<f64>, f64) {
-    rate.check();
-    let RatePrior { a, b, no_error } = rate;
-    let log_set = |w: usize| log_beta(a + w as f64, b + (n - w) as f64) - log_beta(a, b);
-    let mut table: Vec<f64> = (0..=n).map(|w| (-no_error).ln_1p() + log_set(w)).collect();
-    let by_chance = table[0].exp();
-    table[0] = (no_error + by_chance).ln();
-    (table, no_error / (no_error + by_chance))
 }
 
 /// The share of the injections of d rows into their own places and h others that leave no row at its own, by inclusion

@@ -28,6 +28,8 @@ pub(crate) struct Case {
     safe: Option<Vec<bool>>,
     matches: Option<Vec<f64>>,
     candidates: Option<Vec<(usize, usize, f64)>>,
+    /// Of the blocks, where each has its own.
+    rates: Option<Vec<RatePrior>>,
 }
 
 impl Case {
@@ -41,11 +43,33 @@ impl Case {
     }
 
     pub fn outside(&self, kind: PriorKind, share: RatePrior) -> OutsidePrior {
-        OutsidePrior::new(kind, share, self.num_rows, self.num_present, self.facts())
+        let numbers = (self.num_rows, self.num_present);
+        match (&self.rates, &self.blocks) {
+            (Some(rates), Some(blocks)) => {
+                OutsidePrior::by_block(rates, blocks, share, numbers, self.facts())
+            }
+            _ => OutsidePrior::new(kind, share, numbers.0, numbers.1, self.facts()),
+        }
     }
 
     pub fn whole(&self, kind: PriorKind) -> Prior {
-        Prior::new(kind, LinkSpace::new(self.num_rows, self.facts()))
+        let space = LinkSpace::new(self.num_rows, self.facts());
+        match (&self.rates, &self.blocks) {
+            (Some(rates), Some(blocks)) => Prior::by_block(rates, blocks, space),
+            _ => Prior::new(kind, space),
+        }
+    }
+
+    /// Whether each block has a rate of its own.
+    pub fn has_rates(&self) -> bool {
+        self.rates.is_some()
+    }
+
+    /// The rates of the blocks in another order.
+    pub fn with_rates_exchanged(&self) -> Case {
+        let mut other = self.clone();
+        other.rates.as_mut().expect("rates of blocks").reverse();
+        other
     }
 
     /// Gives every row the same match probability.
@@ -92,6 +116,14 @@ impl Case {
     }
 }
 
+/// Blocks of rows that all have a response.
+pub(crate) fn blocks_of(blocks: &[usize]) -> Case {
+    Case {
+        blocks: Some(blocks.to_vec()),
+        ..free(blocks.len(), blocks.len())
+    }
+}
+
 fn free(num_rows: usize, num_present: usize) -> Case {
     Case {
         num_rows,
@@ -101,11 +133,14 @@ fn free(num_rows: usize, num_present: usize) -> Case {
 }
 
 /// Nothing known; blocks, one of a single row; safe rows; both; match probabilities in blocks; candidates; places without
-/// a response, alone, in blocks, among candidates, and in a block of their own.
+/// a response, alone, in blocks, among candidates, and in a block of their own; blocks with rates of their own, alone, with a
+/// safe row and with a place.
 pub(crate) fn cases() -> Vec<Case> {
     let blocks = Some(vec![0, 1, 0, 0, 1]);
     let safe = Some(vec![false, true, false, false, false]);
     let matches = Some(vec![0.9, 0.4, 0.6, 0.2, 0.7]);
+    // The second block was audited: four of ten links were wrong.
+    let rates = Some(vec![DOUBTING, DOUBTING.after_audit(10, 4, 1.0)]);
     // Row 4 is a candidate of nobody, and row 3 has none.
     let pairs = [(0, 1), (1, 2), (2, 0), (1, 0), (4, 3), (2, 3)];
     let weighted = |&(i, j): &(usize, usize)| (i, j, 1.0 + (i + 2 * j) as f64 / 3.0);
@@ -156,6 +191,22 @@ pub(crate) fn cases() -> Vec<Case> {
         Case {
             blocks: Some(vec![0, 2, 0, 2, 1, 2]),
             ..free(6, 4)
+        },
+        Case {
+            rates: rates.clone(),
+            blocks: Some(vec![0, 1, 0, 0, 1]),
+            ..free(5, 5)
+        },
+        Case {
+            rates: rates.clone(),
+            blocks: Some(vec![0, 1, 0, 0, 1]),
+            safe: Some(vec![true, false, false, false, false]),
+            ..free(5, 5)
+        },
+        Case {
+            rates,
+            blocks: Some(vec![0, 1, 0, 0, 1]),
+            ..free(5, 4)
         },
     ]
 }

@@ -1,5 +1,6 @@
 //! Priors on the permutation: a table of log weights by the number of moved rows, and what is known of single links.
 
+use super::block_rates::BlockRates;
 use super::permutation::Permutation;
 use super::rate::Rate;
 use super::rate_prior::RatePrior;
@@ -45,6 +46,8 @@ pub struct Prior {
     rate: Option<Rate>,
     /// P(the rate is 0 | no row is moved); 0 where the prior has no such point.
     no_error_if_none_moved: f64,
+    /// Where each group has a rate of its own; all weights are then those of groups.
+    by_block: Option<BlockRates>,
 }
 
 impl Prior {
@@ -108,6 +111,35 @@ impl Prior {
             log_derangements: by_group,
             rate,
             no_error_if_none_moved,
+            by_block: None,
+        }
+    }
+
+    /// The rates of wrong links of the blocks are independent, each with its own prior; `rates` are by the numbers in
+    /// `block_of_row`. There are no candidate pairs, so that the rows of a block that can move are one group.
+    pub fn by_block(rates: &[RatePrior], block_of_row: &[usize], space: LinkSpace) -> Self {
+        assert!(!space.has_link_weights(), "nothing known of single links");
+        let block_of = |group: usize| block_of_row[space.group(group)[0]];
+        let sizes = space.group_sizes().enumerate();
+        let groups = sizes.map(|(group, size)| (block_of(group), size));
+        let by_block = BlockRates::of_permutations(rates, groups);
+        let any = *rates.first().expect("a rate for each block");
+        // One block of all rows: only their number counts.
+        let mut log_weight = match space.is_free() && space.num_groups() == 1 {
+            true => by_block.table(0).to_vec(),
+            false => vec![0.0; space.num_movable() + 1],
+        };
+        if let Some(weight) = log_weight.get_mut(1) {
+            *weight = f64::NEG_INFINITY;
+        }
+        Self {
+            kind: PriorKind::BetaBinomial(any),
+            space,
+            log_weight,
+            log_derangements: None,
+            rate: None,
+            no_error_if_none_moved: 0.0,
+            by_block: Some(by_block),
         }
     }
 
@@ -136,6 +168,7 @@ impl Prior {
             log_derangements: None,
             rate: None,
             no_error_if_none_moved: 0.0,
+            by_block: None,
         }
     }
 
@@ -165,9 +198,13 @@ impl Prior {
         &self.log_weight
     }
 
-    /// log D_k of one group that moves k rows, where these are not part of g.
+    /// What a group that moves k rows takes from the log prior: log D_k where these are not part of g, and all of its weight
+    /// where it has a rate of its own.
     #[inline]
-    pub(crate) fn log_group(&self, num_moved: usize) -> f64 {
+    pub(crate) fn log_group(&self, group: usize, num_moved: usize) -> f64 {
+        if let Some(by_block) = self.by_block.as_ref().filter(|_| !self.space.is_free()) {
+            return -by_block.log_weight(group, num_moved);
+        }
         self.log_derangements
             .as_ref()
             .map_or(0.0, |table| table[num_moved])
@@ -199,7 +236,8 @@ impl Prior {
             moved_in_group[space.group_of_movable(row)] += 1;
             sum += space.log_link(row, column);
         }
-        let groups: f64 = moved_in_group.into_iter().map(|k| self.log_group(k)).sum();
+        let groups = moved_in_group.into_iter().enumerate();
+        let groups: f64 = groups.map(|(group, k)| self.log_group(group, k)).sum();
         sum + self.log_weight(pi.num_moved()) - groups
     }
 
@@ -227,6 +265,9 @@ impl Prior {
     pub fn num_moved_probabilities(&self) -> Option<Vec<f64>> {
         if self.space.candidates().is_some() {
             return None;
+        }
+        if let Some(by_block) = &self.by_block {
+            return Some(by_block.num_wrong_probabilities());
         }
         let n = self.space.num_movable();
         if self.space.num_groups() <= 1 && !self.space.has_link_weights() {
@@ -292,6 +333,22 @@ impl Prior {
         Some(total)
     }
 
+    /// Draws of the mismatch rates of the blocks, where each has its own, and of all rows together.
+    pub fn draw_block_rates<R: Rng + ?Sized>(
+        &self,
+        pi: &Permutation,
+        rng: &mut R,
+    ) -> Option<(Vec<f64>, f64)> {
+        let by_block = self.by_block.as_ref()?;
+        let mut moved = vec![0; self.space.num_groups()];
+        for &row in pi.moved() {
+            moved[self.space.group_of_movable(row)] += 1;
+        }
+        let rates = by_block.draw(&moved, rng);
+        let overall = by_block.overall(&rates);
+        Some((rates, overall))
+    }
+
     /// A draw of the mismatch rate given `d` moved rows; only the beta-binomial has one.
     ///
     /// With one group it is Beta(a + d, b + n - d), n being the rows that can move. Where no row is moved it may also be
@@ -333,7 +390,7 @@ fn beta_binomial(num_rows: usize, a: f64, b: f64) -> Vec<f64> {
 
 /// Mixes the table of a prior that sums to one over all permutations with a point of probability `no_error` at the
 /// identity. Returns the probability of that point given the identity.
-fn mix_no_error(log_weight: &mut [f64], no_error: f64) -> f64 {
+pub(super) fn mix_no_error(log_weight: &mut [f64], no_error: f64) -> f64 {
     if no_error == 0.0 {
         return 0.0;
     }

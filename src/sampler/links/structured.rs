@@ -113,8 +113,33 @@ fn kinds(space: &LinkSpace) -> Vec<PriorKind> {
     kinds
 }
 
+/// Blocks with rates of their own, alone and with a safe row, of which the second was audited.
+fn by_block(rates: [RatePrior; 2]) -> Vec<(String, Prior, FamilyLogLik<Family>)> {
+    [None, Some(&SAFE[..])]
+        .map(|safe| {
+            let facts = LinkFacts {
+                block_of_row: Some(&BLOCKS),
+                safe,
+                ..LinkFacts::default()
+            };
+            let prior = Prior::by_block(&rates, &BLOCKS, LinkSpace::new(N, facts));
+            let pair = random_pairs(Family::Gaussian, N, 0.8, 77);
+            (format!("rates by block, {safe:?}"), prior, pair)
+        })
+        .into()
+}
+
+fn audited() -> [RatePrior; 2] {
+    [DOUBTING, DOUBTING.after_audit(12, 5, 1.0)]
+}
+
 /// (name, prior, pairs) of every space and prior.
 fn cases() -> impl Iterator<Item = (String, Prior, FamilyLogLik<Family>)> {
+    let one_rate = one_rate_cases();
+    one_rate.chain(by_block(audited()))
+}
+
+fn one_rate_cases() -> impl Iterator<Item = (String, Prior, FamilyLogLik<Family>)> {
     spaces()
         .into_iter()
         .enumerate()
@@ -345,6 +370,27 @@ fn wrong_kernels_are_rejected_in_every_space() {
             );
         }));
         assert!(z > CLEARLY, "{name}, inverted Barker: z = {z}");
+    }
+}
+
+/// A kernel that takes the audit of one block for that of the other, and one that has the same rate in both.
+#[test]
+fn a_kernel_with_other_rates_of_the_blocks_is_rejected() {
+    let [north, south] = audited();
+    for (rates, what) in [
+        ([south, north], "the other block's audit"),
+        ([north, north], "no audit"),
+    ] {
+        let told = by_block(rates);
+        for ((name, prior, pair), (_, wrong, _)) in by_block(audited()).iter().zip(&told) {
+            let exact = Enumeration::new(pair, prior);
+            let mut rng = ChaCha8Rng::seed_from_u64(9);
+            let mut kernel = ActiveSet::new(3.0);
+            let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
+                kernel.step(pi, pair, wrong, rng);
+            }));
+            assert!(z > CLEARLY, "{name}, {what}: z = {z}");
+        }
     }
 }
 

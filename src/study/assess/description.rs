@@ -107,7 +107,7 @@ impl Description {
 impl Residuals {
     /// None where no residual is left.
     fn new(data: &Dataset) -> Option<Residuals> {
-        let y = &data.response;
+        let y = &data.response_less_offset();
         let fit = least_squares(data.x.view(), y);
         let row = |x: ndarray::ArrayView1<f64>| x.iter().zip(&fit.beta).map(|(x, b)| x * b).sum();
         let fitted: Vec<f64> = data.x.rows().into_iter().map(row).collect();

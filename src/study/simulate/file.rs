@@ -43,7 +43,7 @@ pub fn mislink_file(source: &Source, seed: u64) -> Result<Mislinked, SimulateErr
         wrong_links(&dataset, source.fraction, &mut rng)?
     };
     let csv = with_responses_moved(source, &dataset.row_numbers, &pi)?;
-    let fit = least_squares(dataset.x.view(), &dataset.response);
+    let fit = least_squares(dataset.x.view(), &dataset.response_less_offset());
     let sigma = fit.sigma2.sqrt();
     let truth = Truth::new(dataset.predictor_names, fit.beta, Some(sigma), pi, None);
     Ok(Mislinked {

@@ -46,7 +46,8 @@ impl Solver for Groups<'_> {
         let mut forward: Vec<usize> = (0..self.num_rows).collect();
         let (mut value, mut bound) = (self.value_of_others, self.value_of_others);
         for (rows, pairs) in self.rows.iter().zip(&self.pairs) {
-            let weight = |k: usize| -price * k as f64 - self.prior.log_group(k);
+            let group = self.prior.space().group_of_movable(rows[0]);
+            let weight = |k: usize| -price * k as f64 - self.prior.log_group(group, k);
             let table =
                 Prior::from_table(self.prior.kind(), (0..=rows.len()).map(weight).collect());
             let home = Permutation::identity(rows.len());
