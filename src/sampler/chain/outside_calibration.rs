@@ -19,8 +19,7 @@ use crate::sampler::hmc::{LogDensity, MetricKind};
 use crate::sampler::links::exactness::{Enumeration, LIMIT, wilson_hilferty};
 use crate::sampler::links::outside_exactness::{Case, cases, kind_of};
 use crate::sampler::links::{
-    ActiveSet, FamilyLogLik, LinkKernel, LinksGivenMoved, Normal, OUTSIDE, OutsideLinks,
-    OutsidePrior, Permutation, Prior, RatePrior, RateRegression,
+    ActiveSet, LinkKernel, OUTSIDE, OutsidePrior, Permutation, Prior, RatePrior, RateRegression,
 };
 
 const SETTINGS: ChainSettings = ChainSettings {

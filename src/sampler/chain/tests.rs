@@ -14,9 +14,8 @@ use crate::numerics::rng::{DrawSeeds, stream};
 use crate::sampler::hmc::warmup::Trajectory;
 use crate::sampler::hmc::{LogDensity, MetricKind};
 use crate::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, FamilyLogLik, LinkFacts, LinkKernel, LinkSpace,
-    LinksGivenMoved, ModeSearch, Normal, OutsideLinks, Permutation, Prior, PriorKind, RatePrior,
-    Restart,
+    ActiveSet, Checkerboard, Collapsed, LinkFacts, LinkKernel, LinkSpace, ModeSearch, Permutation,
+    Prior, PriorKind, RatePrior, Restart,
 };
 
 const N: usize = 40;
