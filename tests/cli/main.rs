@@ -24,6 +24,7 @@ mod library;
 mod linkage;
 mod links_fits;
 mod odd_files;
+mod offset;
 mod outside;
 mod predict;
 mod python_readers;
