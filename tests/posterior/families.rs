@@ -110,7 +110,8 @@ impl Found {
         let mut tests = Vec::new();
         let mut test = |what: String, exact: f64, found: Vec<Vec<f64>>| {
             let views: Vec<&[f64]> = found.iter().map(Vec::as_slice).collect();
-            let z = (mean(&found.concat()).unwrap() - exact) / mcse_mean(&views).unwrap();
+            // Draws that never vary have no MCSE: z is then infinite.
+            let z = (mean(&found.concat()).unwrap() - exact) / mcse_mean(&views).unwrap_or(0.0);
             tests.push((z.abs(), format!("{what}: exact {exact:.4}, z = {z:.2}")));
         };
         let column = |name: &str| -> Vec<Vec<f64>> {
