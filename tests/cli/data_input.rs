@@ -32,6 +32,8 @@ fn two_files_fit_as_their_join_does() {
         project.configure(&[
             ("data", data),
             ("permutation.update", json!({"name": "active_set"})),
+            // One record of the right file is linked to nobody.
+            ("permutation.outside", json!(false)),
         ]);
     };
     configure(json!({"file": "joined.csv", "formula": "y ~ x + group"}));

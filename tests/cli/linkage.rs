@@ -46,6 +46,8 @@ fn a_conversion_and_its_pairs_are_one_fit() {
             "left": "survey.csv", "right": "register.csv", "formula": "wage ~ educ",
             "links": {"pairs": "pairs.csv", "left": "person", "right": "person", "probability": "match_probability"}
         },
+        // One file has nobody outside.
+        "permutation": {"outside": false},
         "sampler": sampler
     });
     project.write("direct.json", &direct.to_string());
