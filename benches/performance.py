@@ -235,7 +235,7 @@ def page(figures, peers):
     lines += paper_lines(figures, peers) + ["",
               "## Step 1 alone", "", "Links kept (`permutation.update` none), one chain: the smallest bulk ESS of the coefficients and the error",
               "variance, for each second of processor time. Neighbouring predictors have correlation rho.", "",
-              "Ratios are those of ESS/s to the column before; targets: at least 1.5 for Stan, at least 0.9 for nuts-rs.", "",
+              "Each ratio is that of the first ESS/s to the one beside it; targets: at least 1.5 for Stan, at least 0.9 for nuts-rs.", "",
               "| rows | predictors | rho | ESS/s | program itself | Stan | ratio | nuts-rs, diagonal | ratio | nuts-rs, low rank | ratio |",
               "|---|---|---|---|---|---|---|---|---|---|---|"]
     for n, d, rho in STEP_ONE:
@@ -272,7 +272,7 @@ def paper_lines(figures, peers):
         cells = [n, f"{own[0]:.3g}", f"{figures[f'paper{chr(39)}s design, the paper{chr(39)}s scheme n={n}'][0]:.3g}"]
         cells += [f"{part:.3g}" for part in r] + [f"{r[0] / own[0]:.0f}"] if r else [""] * 5
         lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return lines + (["", f"{peers['r_version']}."] if "r_version" in peers else ["", "R was not on this machine."])
+    return lines + (["", f"{peers['r_version']}."] if "r_version" in peers else ["", "R has not been measured."])
 
 
 def output(*command):
