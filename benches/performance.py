@@ -247,8 +247,9 @@ def page(figures, peers):
                 cells += [f"{ess:.3g}", f"{value(own) / ess:.1f}"] if ess else ["", ""]
             lines.append("| " + " | ".join(map(str, cells)) + " |")
     if "stan_version" in peers:
-        lines += ["", f"Stan is {peers['stan_version']}, by `benches/peers/step_one.py`, with the response as data. nuts-rs is {peers['nuts_rs_version']}, by",
-                  "`benches/peers/nuts_rs`, on the density of the library that unshuffle compiled. Both ran after these fits, on the same files."]
+        lines += ["", f"Stan is {peers['stan_version']}, by `benches/peers/step_one.py`, with the response as data."]
+    if "nuts_rs_version" in peers:
+        lines += ["", f"nuts-rs is {peers['nuts_rs_version']}, by `benches/peers/nuts_rs`, on the density of the library that unshuffle compiled, on the same files."]
     lines += ["", "## Whole fits", "", "Four chains of 1000 + 1000 iterations, from reading the file to the report, checks and other estimators included.", "",
               "| rows | processor time, s | wall, s | memory, MiB | largest R-hat |", "|---|---|---|---|---|"]
     for n in SIZES:
