@@ -160,7 +160,7 @@ $(MATURIN)/ok: python/requirements_wheel.txt
 python: wheel $(PACKAGE)/ok $(ARVIZ)/ok
 	python3 python/tests/fresh.py $(WHEELS)/*.whl
 	$(PACKAGE)/bin/pip install --quiet --no-index --no-deps --force-reinstall $(WHEELS)/*.whl
-	cd python && ../$(PACKAGE)/bin/python -m pytest --quiet tests
+	cd python && ../$(PACKAGE)/bin/python -m pytest --quiet --durations=5 tests
 	cd python && ../$(PACKAGE)/bin/python -m mypy
 	$(ARVIZ)/bin/pip install --quiet --no-index --no-deps --force-reinstall $(WHEELS)/*.whl
 	cd python && ../$(ARVIZ)/bin/python -m pytest --quiet tests/test_arviz.py
