@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Half the width of a 90 % interval, in standard errors.
-const Z_90: f64 = 1.644_853_626_951_472_7;
+use super::Z_90;
+
 const MOST_BINS: usize = 12;
 /// Rows in a bin, where the file is large enough for two bins.
 const LEAST_ROWS: usize = 15;

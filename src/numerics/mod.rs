@@ -26,3 +26,6 @@ pub(crate) use special::{beta_cdf, beta_quantile, gamma_cdf, normal_quantile, st
 pub(crate) use spread::Spread;
 pub use stats::{mean, quantile, sd};
 pub(crate) use upper::Upper;
+
+/// Half the width of a 90 % interval, in standard deviations of a normal law.
+pub(crate) const Z_90: f64 = 1.644_853_626_951_472_7;

@@ -10,16 +10,15 @@ use super::task::{Outcome, TaskData};
 use crate::baseline::Baseline;
 use crate::config::{Family, Prior};
 use crate::fit::Prepared;
-use crate::numerics::quantile;
+use crate::numerics::{Z_90, quantile};
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
 use crate::posterior::draws::LinkDraws;
 use crate::posterior::links::LinksSummary;
 use crate::sampler::chain::ChainOutcome;
 
-/// Standard normal quantiles at 0.75 and 0.95.
+/// Standard normal quantile at 0.75.
 pub(super) const Z_75: f64 = 0.674_489_750_196_081_7;
-const Z_95: f64 = 1.644_853_626_951_472_7;
 /// The corner of the mean permutation matrix that is kept for a picture.
 const CORNER: usize = 12;
 
@@ -38,8 +37,8 @@ pub fn measure_baseline(baseline: Baseline, task: &TaskData, with_detail: bool) 
     let intervals: Vec<Interval> = pairs()
         .map(|(beta, error)| Interval {
             estimate: *beta,
-            low: beta - Z_95 * error,
-            high: beta + Z_95 * error,
+            low: beta - Z_90 * error,
+            high: beta + Z_90 * error,
         })
         .collect();
     let mut metrics = Metrics {
@@ -57,11 +56,11 @@ pub fn measure_baseline(baseline: Baseline, task: &TaskData, with_detail: bool) 
             .map(|(b, e)| {
                 [
                     *b,
-                    b - Z_95 * e,
+                    b - Z_90 * e,
                     b - Z_75 * e,
                     *b,
                     b + Z_75 * e,
-                    b + Z_95 * e,
+                    b + Z_90 * e,
                 ]
             })
             .collect(),

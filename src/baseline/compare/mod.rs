@@ -10,14 +10,12 @@ use thiserror::Error;
 
 use crate::baseline::Baseline;
 use crate::data::{Dataset, Truth};
+use crate::numerics::Z_90;
 use crate::text::{FileError, read_text};
 
 pub use baselines_csv::{read_baselines, write_baselines};
 pub use known_rate::{KNOWN_RATE, KnownRateBaseline, RatePoint, read_known_rate, write_known_rate};
 pub use table::{method_label, table};
-
-/// Half the width of a 90 % interval, in standard errors.
-const Z_90: f64 = 1.644_853_626_951_472_7;
 
 /// The name of what the mixture and the fit say of the links, beside the coefficients.
 pub(crate) const MISMATCH_RATE: &str = "mismatch_rate";

@@ -2,6 +2,7 @@
 
 use super::coefficients;
 use crate::baseline::compare::RatePoint;
+use crate::numerics::Z_90;
 use crate::plot::{Axis, Figure, Interval, Mark, Panel, Series};
 use crate::posterior::Posterior;
 use crate::posterior::diagnostics::SummaryRow;
@@ -10,8 +11,6 @@ use crate::report::page::Picture;
 
 /// Coefficients drawn; known_rate.csv has all.
 const MOST_DRAWN: usize = 12;
-/// Half the width of a 90 % interval, in standard errors.
-const Z_90: f64 = 1.644_853_626_951_472_7;
 
 const AS_GIVEN: Series = Series(1);
 const CURVE: Series = Series(2);
