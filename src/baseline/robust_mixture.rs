@@ -2,39 +2,48 @@
 //!
 //! A right row has a response around a regression with skewed Student t errors, a log spread that is linear in the
 //! predictors, and curves (the square of each predictor and of the fitted value, with a prior that keeps them small); a wrong one
-//! has any response of its group. At each rate of wrong links the law is fitted by penalised maximum likelihood. Then each
-//! response is completed: y where its link stays, the regression's mean where it does not, weighted by the
-//! probabilities of both; the estimate is least squares on the completed responses. Where every link stays, that is least
-//! squares of the file as it is. The estimates are averaged over the posterior of the rate.
+//! has the response of any row of its group under the same law (`implied`). At each rate of wrong links the law is fitted by
+//! penalised maximum likelihood. Then each response is completed: y where its link stays, the regression's mean where it does
+//! not, weighted by the probabilities of both; the estimate is least squares on the completed responses, drawn towards the
+//! estimate for a known rate where the two contradict each other (`anchor`). Where every link stays, that is least squares of
+//! the file as it is. The estimates are averaged over the posterior of the rate.
 //!
 //! No error law is exact, and beside a large file a small misfit looks like certainty. So the posterior of the rate is
 //! coarsened (Miller and Dunson 2019, "Robust Bayesian inference via coarsening", JASA 114): n rows count as `ROWS_WORTH` n /
 //! (`ROWS_WORTH` + n).
 
+mod anchor;
 mod error_law;
+mod implied;
 mod regression;
+
+use std::ops::RangeInclusive;
 
 use ndarray::ArrayView2;
 use rand::Rng;
 use rand::seq::index;
 
-use super::known_rate::{AtRate, Average, RateAveraged};
+use super::known_rate::{AtRate, Average, KnownRate, RateAveraged};
 use super::least_squares;
-use crate::numerics::{Qr, beta_cdf, density_without_own, dot, invert, mean, sd};
+use crate::config::ResponseKind;
+use crate::numerics::{Qr, Z_90, beta_cdf, dot, invert, mean, sd};
 use crate::sampler::links::{LinkSpace, RatePrior};
 pub(crate) use regression::{LEAST_LOG_SPREAD, RATES, Regression, Shape};
 
 /// The law is fitted to so many rows at most.
 const MOST_ROWS: usize = 3000;
 /// So many rows the file is worth at most, as far as the rate is concerned.
-const ROWS_WORTH: f64 = 1000.0;
-/// The same for the largest rate that cannot be excluded, of which nothing more is asked than that it is large enough.
-const ROWS_WORTH_OF_HIGH_RATE: f64 = 100.0;
-const HIGH_POINT: f64 = 0.975;
+const ROWS_WORTH: f64 = 3000.0;
+/// The same for the question which rates cannot be excluded.
+const ROWS_WORTH_TO_EXCLUDE: f64 = 100.0;
+/// Rates are excluded that leave less than this on either side.
+const EXCLUDED: f64 = 0.025;
 /// Larger rates are left out: the method is for files most of whose links are right.
 const LARGEST_RATE: f64 = 0.5;
 /// Prior standard deviation of a curve's coefficient, curves having variance 1, in standard deviations of the response.
-const USUAL_CURVE: f64 = 0.3;
+const USUAL_CURVE: f64 = 0.2;
+/// Prior standard deviation of the log spread's slope along a standardised predictor.
+const USUAL_SPREAD_SLOPE: f64 = 0.2;
 /// With more predictors there are no curves: they would take long, and hardly matter beside so many others.
 const MOST_CURVED: usize = 30;
 /// With fewer rows for each coefficient there are no curves.
@@ -43,12 +52,11 @@ const ROWS_FOR_CURVES: usize = 5;
 const ROWS_FOR_LAW: usize = 4;
 /// Columns with fewer distinct values have no curve.
 const LEAST_DISTINCT: usize = 4;
-/// Where a larger part of the responses is equal, the spread stays above the width of the kernel estimate.
+/// Where a larger part of the responses is equal, the spread stays above the width of a kernel estimate: a law that passes
+/// through equal responses would hardly have any.
 const SOME_EQUAL: f64 = 0.05;
 /// Where a larger part of the responses is equal, densities say nothing of them.
 const MOST_EQUAL: f64 = 0.3;
-/// In smaller groups the responses of the whole file stand for those of the group.
-const LEAST_GROUP: usize = 30;
 /// Rates with smaller weights do not count.
 const NEGLIGIBLE: f64 = 1e-6;
 
@@ -56,8 +64,8 @@ const NEGLIGIBLE: f64 = 1e-6;
 pub struct RobustMixtureFit {
     /// Averaged over the posterior of the rate.
     pub estimate: RateAveraged,
-    /// The largest rate of wrong links that cannot be excluded.
-    pub high_rate: f64,
+    /// For each coefficient, what its 90 % intervals at all rates that cannot be excluded reach over.
+    pub widest: Vec<[f64; 2]>,
 }
 
 /// None where responses or predictors do not vary, where rows are few or many responses are equal, or where most links are known
@@ -73,17 +81,22 @@ pub fn robust_mixture(
     if equal > MOST_EQUAL || prior.mean() > LARGEST_RATE {
         return None;
     }
-    let file = File::new(x, y, space)?;
+    let mut file = File::new(x, y)?;
     let num_rows = y.len();
-    let rows = (num_rows > MOST_ROWS).then(|| index::sample(rng, num_rows, MOST_ROWS).into_vec());
-    let part = rows.map(|rows| file.only(&rows));
-    let fitted_to = part.as_ref().unwrap_or(&file);
+    let rows = match num_rows > MOST_ROWS {
+        true => index::sample(rng, num_rows, MOST_ROWS).into_vec(),
+        false => (0..num_rows).collect(),
+    };
     let resolution = 0.9 * (num_rows as f64).powf(-0.2);
     let least_log_spread = match equal > SOME_EQUAL {
         true => resolution.ln(),
         false => LEAST_LOG_SPREAD,
     };
-    let regression = fitted_to.regression(least_log_spread);
+    let mut part = file.only(&rows);
+    let kept = part.regression(least_log_spread).all_kept()?;
+    file.marginal = implied::marginal(&file.regression(least_log_spread), &kept, space);
+    part.marginal = rows.iter().map(|&row| file.marginal[row]).collect();
+    let regression = part.regression(least_log_spread);
     let fits = regression.along_rates()?;
     let evidence: Option<Vec<f64>> = (fits.iter().zip(RATES))
         .map(|(fit, rate)| Some(fit.objective + regression.log_volume(fit, rate)?))
@@ -91,6 +104,7 @@ pub fn robust_mixture(
     let evidence = evidence?;
     let worth = |rows: f64| rows / (rows + regression.response.len() as f64);
     let weights = posterior(&evidence, prior, worth(ROWS_WORTH));
+    let possible = not_excluded(&posterior(&evidence, prior, worth(ROWS_WORTH_TO_EXCLUDE)));
     let every = file.regression(least_log_spread);
     let completion = Completion {
         qr: Qr::new(x),
@@ -100,23 +114,63 @@ pub fn robust_mixture(
         regression: &every,
     };
     let at_rates: Option<Vec<AtRate>> = (0..RATES.len())
-        .filter(|k| weights[*k] > NEGLIGIBLE)
+        .filter(|k| weights[*k] > NEGLIGIBLE || possible.contains(k))
         .map(|k| completion.at(&fits[k], RATES[k], weights[k]))
         .collect();
     let mut at_rates = at_rates?;
+    let rates: Vec<(f64, f64)> = at_rates.iter().map(|at| (at.rate, at.weight)).collect();
+    let known = KnownRate::within(space).fit(ResponseKind::Real, x, y, &rates)?;
+    let slopes = varying_columns(x);
+    for (at, known) in at_rates.iter_mut().zip(&known.by_rate) {
+        anchor::draw_towards(at, known, &slopes, rate_step(at.rate));
+    }
+    let possible = RATES[*possible.start()]..=RATES[*possible.end()];
+    let widest = (0..x.ncols()).map(|k| {
+        let cannot_be_excluded = at_rates.iter().filter(|at| possible.contains(&at.rate));
+        cannot_be_excluded.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], at| {
+            let half = Z_90 * at.standard_error[k];
+            [low.min(at.beta[k] - half), high.max(at.beta[k] + half)]
+        })
+    });
+    let widest = widest.collect();
+    at_rates.retain(|at| at.weight > NEGLIGIBLE);
     let total: f64 = at_rates.iter().map(|at| at.weight).sum();
     at_rates.iter_mut().for_each(|at| at.weight /= total);
-    let coarse = posterior(&evidence, prior, worth(ROWS_WORTH_OF_HIGH_RATE));
-    let mut below = 0.0;
-    let is_high = |weight: &f64| {
-        below += weight;
-        below >= HIGH_POINT
-    };
-    let high = coarse.iter().position(is_high).unwrap_or(RATES.len() - 1);
     Some(RobustMixtureFit {
-        high_rate: RATES[high].min(LARGEST_RATE),
         estimate: Average::new(&at_rates).into_fit(at_rates),
+        widest,
     })
+}
+
+/// The places in `RATES` that a posterior does not exclude.
+fn not_excluded(posterior: &[f64]) -> RangeInclusive<usize> {
+    let places = 0..posterior.len();
+    let low = first_beyond(posterior, places.clone()).unwrap_or(0);
+    low..=first_beyond(posterior, places.rev()).unwrap_or(low)
+}
+
+/// The first place in this order by which more than `EXCLUDED` of the posterior is passed.
+fn first_beyond(posterior: &[f64], mut places: impl Iterator<Item = usize>) -> Option<usize> {
+    let mut passed = 0.0;
+    places.find(|&k| {
+        passed += posterior[k];
+        passed > EXCLUDED
+    })
+}
+
+/// The distance between a rate of `RATES` and the next; none at 0, where every link is kept.
+fn rate_step(rate: f64) -> f64 {
+    let next = RATES.iter().find(|next| **next > rate);
+    match rate > 0.0 {
+        true => next.map_or(0.0, |next| next - rate),
+        false => 0.0,
+    }
+}
+
+/// Columns that are no intercept.
+fn varying_columns(x: ArrayView2<f64>) -> Vec<usize> {
+    let varies = |k: &usize| x.column(*k).iter().any(|value| *value != x[[0, *k]]);
+    (0..x.ncols()).filter(varies).collect()
 }
 
 /// The largest share of the responses that are equal.
@@ -158,12 +212,12 @@ struct File {
     predictors: Vec<Vec<f64>>,
     /// Of variance 1, orthogonal to the predictors.
     curves: Vec<Vec<f64>>,
-    /// Log density of each response where its link is wrong.
+    /// Log density of each response where its link is wrong; at first no link can be.
     marginal: Vec<f64>,
 }
 
 impl File {
-    fn new(x: ArrayView2<f64>, y: &[f64], space: &LinkSpace) -> Option<File> {
+    fn new(x: ArrayView2<f64>, y: &[f64]) -> Option<File> {
         let (centre, scale) = (mean(y)?, sd(y)?);
         if scale.is_nan() || scale <= 0.0 {
             return None;
@@ -201,14 +255,13 @@ impl File {
         if predictors.len() > MOST_CURVED || num_rows < ROWS_FOR_CURVES * num_columns {
             curves.clear();
         }
-        let marginal = marginal(&response, space)?;
         Some(File {
             centre,
             scale,
+            marginal: vec![f64::NEG_INFINITY; num_rows],
             response,
             predictors,
             curves,
-            marginal,
         })
     }
 
@@ -232,6 +285,7 @@ impl File {
             response: &self.response,
             columns: straight.chain(curves).collect(),
             spread_columns: self.predictors.iter().map(Vec::as_slice).collect(),
+            usual_spread_slope: USUAL_SPREAD_SLOPE,
             shape: Shape::Robust,
             marginal: &self.marginal,
             least_log_spread,
@@ -279,27 +333,6 @@ fn beyond(known: &[Vec<f64>], mut column: Vec<f64>) -> Option<Vec<f64>> {
     let factor = num_rows.sqrt() / left;
     column.iter_mut().for_each(|v| *v *= factor);
     Some(column)
-}
-
-/// Log densities by kernel estimates from the other responses: those of the group where it is large, else those of all
-/// groups. With its own row an outlier would look likely among wrong rows. Minus infinity for rows that cannot move.
-fn marginal(response: &[f64], space: &LinkSpace) -> Option<Vec<f64>> {
-    let mut marginal = vec![f64::NEG_INFINITY; response.len()];
-    let mut set = |rows: &[usize]| {
-        let values: Vec<f64> = rows.iter().map(|&row| response[row]).collect();
-        let density = density_without_own(&values)?;
-        for (&row, density) in rows.iter().zip(density) {
-            marginal[row] = density.max(1e-300).ln();
-        }
-        Some(())
-    };
-    let groups: Vec<&[usize]> = (0..space.num_groups()).map(|g| space.group(g)).collect();
-    set(&groups.concat())?;
-    for group in groups.into_iter().filter(|g| g.len() >= LEAST_GROUP) {
-        // Equal responses of a group have no density: those of the file stand for them.
-        set(group);
-    }
-    Some(marginal)
 }
 
 /// Least squares on completed responses.

@@ -5,8 +5,8 @@ mod answer;
 mod check;
 mod checks;
 mod effect;
-
 mod frame;
+mod overrule;
 mod replicate;
 mod rival;
 
@@ -26,6 +26,7 @@ use answer::{Ingredients, Recommended};
 use checks::{MEASURED, applies, exchange_p_values, statistics};
 use effect::Effect;
 use frame::Frame;
+use overrule::is_overruled;
 use replicate::Model;
 
 /// Chains count from 1; the agreement check and the predictive check have the last streams.
@@ -144,11 +145,8 @@ impl FitToJudge<'_> {
         let first = checks
             .iter()
             .find(|check| check.decides && check.has_failed());
-        // What contradicts the links, or is no test, stands however well the coefficients agree.
-        let is_of_law = |check: &Check| matches!(check.name, Aspect::Spread | Aspect::Tails);
-        let mut failed = checks.iter().filter(|c| c.decides && c.has_failed());
-        let only_law = failed.all(is_of_law);
-        let is_overruled = first.is_some() && only_law && self.agrees(&ingredients);
+        let (found, _) = ingredients.rate;
+        let is_overruled = is_overruled(&checks, found, evidence, || self.agrees(&ingredients));
         let trusted = first.is_none() || is_overruled;
         let sentence = match first {
             Some(_) if is_overruled => "The coefficients agree with an estimate that does not rely on the error law, so the joint posterior is recommended all the same.".into(),

@@ -9,6 +9,9 @@ use super::frame::{Frame, mean, variance};
 use crate::baseline::{LEAST_LOG_SPREAD, Regression, Shape};
 use crate::numerics::density_without_own;
 
+/// Prior standard deviation of the log spread's slope along a standardised predictor: the rival may use much of it.
+const USUAL_SPREAD_SLOPE: f64 = 0.5;
+
 /// Log likelihood of the model with wrong links, less that of the best explanation without any, each less its number of
 /// parameters (half of Akaike's criterion). None where the responses or predictors do not vary.
 pub(super) fn evidence(frame: &Frame, response: &[f64], is_normal: bool) -> Option<f64> {
@@ -69,6 +72,7 @@ impl File {
             response: &self.response,
             columns: predictors().map(|column| (column, 0.0)).collect(),
             spread_columns: predictors().collect(),
+            usual_spread_slope: USUAL_SPREAD_SLOPE,
             shape,
             marginal,
             least_log_spread: LEAST_LOG_SPREAD,

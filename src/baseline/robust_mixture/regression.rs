@@ -11,8 +11,6 @@ pub(crate) const RATES: [f64; 22] = [
     0.0, 0.005, 0.01, 0.02, 0.03, 0.045, 0.06, 0.08, 0.1, 0.125, 0.15, 0.18, 0.21, 0.25, 0.3, 0.35,
     0.4, 0.45, 0.5, 0.55, 0.6, 0.65,
 ];
-/// Prior standard deviation of the log spread's slope along a standardised predictor.
-const SPREAD_SLOPE: f64 = 0.5;
 /// The least log spread, in units of the responses' standard deviation.
 pub(crate) const LEAST_LOG_SPREAD: f64 = -3.9;
 const MOST_ITERATIONS: usize = 100;
@@ -35,6 +33,8 @@ pub(crate) struct Regression<'a> {
     pub columns: Vec<(&'a [f64], f64)>,
     /// Columns of the log spread beside its level; of no account where the shape is normal.
     pub spread_columns: Vec<&'a [f64]>,
+    /// Prior standard deviation of the log spread's slope along a standardised column.
+    pub usual_spread_slope: f64,
     pub shape: Shape,
     /// Log density of each response where its link is wrong, minus infinity where that cannot be.
     pub marginal: &'a [f64],
@@ -48,7 +48,7 @@ pub(crate) struct Fit {
     pub coefficients: Vec<f64>,
     /// The coefficients of the log spread; the first is its level.
     pub spread: Vec<f64>,
-    law: ErrorLaw,
+    pub(super) law: ErrorLaw,
     /// The penalised log likelihood.
     pub objective: f64,
     penalty: f64,
@@ -101,6 +101,11 @@ impl Regression<'_> {
             }
         }
         best.into_iter().collect()
+    }
+
+    /// The maximum where every link stays.
+    pub fn all_kept(&self) -> Option<Fit> {
+        self.climb(self.start(1.0)?, 0.0)
     }
 
     /// Least squares, with its spread times `narrower`.
@@ -214,7 +219,7 @@ impl Regression<'_> {
         } else {
             let information = fit.law.information();
             let weights: Vec<f64> = stays.iter().map(|s| s * information).collect();
-            let precision = SPREAD_SLOPE.powi(-2);
+            let precision = self.usual_spread_slope.powi(-2);
             let slopes = &fit.spread[1..];
             let penalties: Vec<(f64, f64)> =
                 slopes.iter().map(|s| (precision, -precision * s)).collect();
@@ -237,7 +242,7 @@ impl Regression<'_> {
     /// Log prior of the coefficients, the spread's slopes and the error law.
     fn penalty(&self, fit: &Fit) -> f64 {
         let slopes = fit.spread[1..].iter();
-        let slopes: f64 = slopes.map(|s| (s / SPREAD_SLOPE).powi(2)).sum();
+        let slopes: f64 = slopes.map(|s| (s / self.usual_spread_slope).powi(2)).sum();
         let coefficients = fit.coefficients[1..].iter().zip(self.precisions());
         let coefficients: f64 = coefficients.map(|(b, p)| p * b * b).sum();
         -0.5 * (slopes + coefficients) + fit.law.log_prior()
@@ -255,7 +260,7 @@ impl Regression<'_> {
         let of_mean = cross_product(&self.mean_columns(), &weights, self.precisions());
         let information = fit.law.information();
         let weights: Vec<f64> = stays.iter().map(|s| s * information).collect();
-        let precision = SPREAD_SLOPE.powi(-2);
+        let precision = self.usual_spread_slope.powi(-2);
         let slopes = self.spread_columns.iter().map(|_| precision);
         let of_spread = match self.shape {
             Shape::Normal => vec![weights.iter().sum()],
