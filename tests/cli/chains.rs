@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::{Project, binary};
+use crate::resume::signal;
 use serde_json::{Value, json};
 
 /// Three chains with links, long enough to be killed.
@@ -169,6 +170,8 @@ fn a_killed_chain_goes_on_and_chains_that_are_missing_are_named() {
     project.run(&run("3"), 0);
     let mut killed = start(&project, &run("2"));
     wait_for(&project, 2, 600);
+    // It would end before the other commands have seen it.
+    signal(&killed, "-STOP");
     // Nobody else samples it meanwhile, and nobody else has the folder.
     let (_, stderr) = project.run(&run("2"), 2);
     assert!(
@@ -195,9 +198,7 @@ fn a_killed_chain_goes_on_and_chains_that_are_missing_are_named() {
     // The time limit of a job sends SIGTERM.
     let mut stopped = start(&project, &run("1"));
     wait_for(&project, 1, 600);
-    let id = stopped.id().to_string();
-    let sent = Command::new("kill").args(["-TERM", &id]).status();
-    assert!(sent.unwrap().success());
+    signal(&stopped, "-TERM");
     assert_eq!(stopped.wait().unwrap().code(), Some(130));
     // Planning again keeps what is there.
     project.run(&part("plan", &[]), 0);
