@@ -15,6 +15,7 @@
 mod anchor;
 mod error_law;
 mod implied;
+mod other_population;
 mod regression;
 
 use std::ops::RangeInclusive;
@@ -28,6 +29,7 @@ use super::least_squares;
 use crate::config::ResponseKind;
 use crate::numerics::{Qr, Z_90, beta_cdf, dot, invert, mean, sd};
 use crate::sampler::links::{LinkSpace, RatePrior};
+use other_population::{OtherPopulation, other_population};
 pub(crate) use regression::{LEAST_LOG_SPREAD, RATES, Regression, Shape};
 
 /// The law is fitted to so many rows at most.
@@ -57,6 +59,8 @@ const LEAST_DISTINCT: usize = 4;
 const SOME_EQUAL: f64 = 0.05;
 /// Where a larger part of the responses is equal, densities say nothing of them.
 const MOST_EQUAL: f64 = 0.3;
+/// Smaller odds of another population do not count: the links as given may lie far away and would decide the standard deviation.
+const LEAST_ODDS: f64 = 0.02;
 /// Rates with smaller weights do not count.
 const NEGLIGIBLE: f64 = 1e-6;
 
@@ -103,8 +107,17 @@ pub fn robust_mixture(
         .collect();
     let evidence = evidence?;
     let worth = |rows: f64| rows / (rows + regression.response.len() as f64);
-    let weights = posterior(&evidence, prior, worth(ROWS_WORTH));
-    let possible = not_excluded(&posterior(&evidence, prior, worth(ROWS_WORTH_TO_EXCLUDE)));
+    let weigh = |rows: f64| posterior(&evidence, prior, worth(rows));
+    let others: Vec<Option<OtherPopulation>> = (fits.iter().zip(RATES))
+        .map(|(fit, rate)| other_population(&regression, fit, rate).filter(|_| rate > 0.0))
+        .collect();
+    let keep = |weights, rows: f64| keeping_others(weights, &others, prior, worth(rows));
+    let weights = keep(weigh(ROWS_WORTH), ROWS_WORTH);
+    // Another population may stand behind any rate, but excludes none.
+    let coarse = weigh(ROWS_WORTH_TO_EXCLUDE);
+    let highest = *not_excluded(&coarse).end();
+    let lowest = *not_excluded(&keep(coarse, ROWS_WORTH_TO_EXCLUDE)).start();
+    let possible = lowest..=highest;
     let every = file.regression(least_log_spread);
     let completion = Completion {
         qr: Qr::new(x),
@@ -201,6 +214,25 @@ fn posterior(evidence: &[f64], prior: RatePrior, worth: f64) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
     let shares = weights.iter().map(|w| w / total.max(f64::MIN_POSITIVE));
     shares.collect()
+}
+
+/// Weights of `RATES`, each in so far as the rows that look wrong are not another population; then no link is wrong.
+/// Beforehand that is as probable as the prior says of no wrong link.
+fn keeping_others(
+    mut weights: Vec<f64>,
+    others: &[Option<OtherPopulation>],
+    prior: RatePrior,
+    worth: f64,
+) -> Vec<f64> {
+    let prior_odds = prior.no_error / (1.0 - prior.no_error);
+    for (k, other) in others.iter().enumerate() {
+        let odds = other.map_or(0.0, |other| prior_odds * other.log_odds(worth).exp());
+        let odds = if odds < LEAST_ODDS { 0.0 } else { odds };
+        let wrong = weights[k] / (1.0 + odds);
+        weights[0] += weights[k] - wrong;
+        weights[k] = wrong;
+    }
+    weights
 }
 
 /// Standardised columns.

@@ -54,6 +54,16 @@ pub(crate) struct Fit {
     penalty: f64,
 }
 
+/// Derivatives of the log likelihood of each row.
+pub(crate) struct Scores {
+    /// By the row's mean.
+    pub of_mean: Vec<f64>,
+    /// By the row's log spread.
+    pub of_spread: Vec<f64>,
+    /// P(wrong), which is the score of the log odds of being wrong up to the rate.
+    pub wrong: Vec<f64>,
+}
+
 impl Fit {
     pub fn log_likelihood(&self) -> f64 {
         self.objective - self.penalty
@@ -205,6 +215,24 @@ impl Regression<'_> {
         });
         let stays = stays.collect();
         (log_likelihood, stays)
+    }
+
+    /// What each row says of the parameters at a maximum.
+    pub fn scores(&self, fit: &Fit, rate: f64) -> Scores {
+        let log_spread = self.log_spread(fit);
+        let z = self.scaled_residuals(fit, &log_spread);
+        let (_, stays) = self.expect(fit, &z, &log_spread, rate);
+        let pull = fit.law.pull();
+        let rows = || 0..z.len();
+        Scores {
+            of_mean: rows()
+                .map(|i| stays[i] * pull(z[i]) * z[i] * (-log_spread[i]).exp())
+                .collect(),
+            of_spread: rows()
+                .map(|i| stays[i] * (pull(z[i]) * z[i] * z[i] - 1.0))
+                .collect(),
+            wrong: stays.iter().map(|stays| 1.0 - stays).collect(),
+        }
     }
 
     /// One step of Fisher scoring for the log spread.

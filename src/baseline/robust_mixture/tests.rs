@@ -252,3 +252,38 @@ fn rows_far_out_are_not_put_down_to_wrong_links_at_the_cost_of_the_slopes() {
     // 22 where it is not drawn towards the estimate for a known rate.
     assert!(error < 6.0, "{error}");
 }
+
+/// All links are right, and rows of one side follow a law of their own, as those of another population do.
+#[test]
+fn another_population_is_no_wrong_link() {
+    let other = |x: f64, rng: &mut ChainRng| match x > 0.9 {
+        true => -1.5 * x + 1.5 * rng.sample::<f64, _>(StandardNormal),
+        false => 0.3 * rng.sample::<f64, _>(StandardNormal),
+    };
+    let file = linked(0, other);
+    let fit = file.fit();
+    assert!(fit.estimate.rate < 0.01, "{}", fit.estimate.rate);
+    assert!(file.errors(fit.estimate.mean[1]).0 < 0.1);
+    // The same number of wrong links, at all predictors alike, is one.
+    let num_other = (0..NUM_ROWS).filter(|i| file.x[[*i, 1]] > 0.9).count();
+    let even = linked(num_other, |_, rng| {
+        0.3 * rng.sample::<f64, _>(StandardNormal)
+    });
+    let fit = even.fit();
+    let share = num_other as f64 / NUM_ROWS as f64;
+    assert!(
+        (fit.estimate.rate - share).abs() < 0.04,
+        "{}",
+        fit.estimate.rate
+    );
+    // An audit that found wrong links rules other populations out.
+    let audited = RatePrior {
+        a: 21.0,
+        b: 89.0,
+        no_error: 0.0,
+    };
+    let mut rng = rng::stream(1, 1);
+    let space = LinkSpace::free(NUM_ROWS);
+    let fit = robust_mixture(file.x.view(), &file.y, &space, audited, &mut rng).unwrap();
+    assert!(fit.estimate.rate > 0.1, "{}", fit.estimate.rate);
+}
