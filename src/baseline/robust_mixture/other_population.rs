@@ -51,8 +51,13 @@ pub(super) fn other_population(
         true => (&alone[..], &alone[..]),
         false => (&of_mean[..], &predictors[..]),
     };
-    let share = mean(&scores.wrong)?;
-    let of_rate: Vec<f64> = scores.wrong.iter().map(|wrong| wrong - share).collect();
+    // Links that are known to be right say nothing of the others.
+    let can_move: Vec<bool> = regression.marginal.iter().map(|m| m.is_finite()).collect();
+    let num_movable = can_move.iter().filter(|can| **can).count() as f64;
+    let share = scores.wrong.iter().sum::<f64>() / num_movable.max(1.0);
+    let of_rate: Vec<f64> = (scores.wrong.iter().zip(&can_move))
+        .map(|(wrong, can)| if *can { wrong - share } else { 0.0 })
+        .collect();
     let mut explained = Explained::default();
     explained.add_products(&scores.of_mean, of_mean);
     explained.add_products(&scores.of_spread, predictors);
@@ -65,7 +70,7 @@ pub(super) fn other_population(
     Some(OtherPopulation {
         gain: 0.5 * (statistic - num_parameters),
         num_parameters,
-        num_wrong: rate * regression.response.len() as f64,
+        num_wrong: rate * num_movable,
     })
 }
 

@@ -287,3 +287,23 @@ fn another_population_is_no_wrong_link() {
     let fit = robust_mixture(file.x.view(), &file.y, &space, audited, &mut rng).unwrap();
     assert!(fit.estimate.rate > 0.1, "{}", fit.estimate.rate);
 }
+
+#[test]
+fn safe_rows_on_one_side_make_no_other_population() {
+    let file = linked(80, |_, rng| 0.3 * rng.sample::<f64, _>(StandardNormal));
+    let safe: Vec<bool> = (0..NUM_ROWS)
+        .map(|i| i >= 80 && file.x[[i, 1]] > 0.0)
+        .collect();
+    let facts = crate::sampler::links::LinkFacts {
+        safe: Some(&safe),
+        ..Default::default()
+    };
+    let fit = file.fit_within(&LinkSpace::new(NUM_ROWS, facts)).unwrap();
+    let share = 80.0 / safe.iter().filter(|safe| !**safe).count() as f64;
+    assert!(
+        (fit.estimate.rate - share).abs() < 0.06,
+        "{} {share}",
+        fit.estimate.rate
+    );
+    assert!(file.errors(fit.estimate.mean[1]).0 < 1.5);
+}
