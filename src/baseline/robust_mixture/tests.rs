@@ -290,16 +290,19 @@ fn another_population_is_no_wrong_link() {
 
 #[test]
 fn safe_rows_on_one_side_make_no_other_population() {
-    let file = linked(80, |_, rng| 0.3 * rng.sample::<f64, _>(StandardNormal));
-    let safe: Vec<bool> = (0..NUM_ROWS)
-        .map(|i| i >= 80 && file.x[[i, 1]] > 0.0)
-        .collect();
+    let mut file = linked(0, |_, rng| 0.3 * rng.sample::<f64, _>(StandardNormal));
+    let safe: Vec<bool> = (0..NUM_ROWS).map(|i| file.x[[i, 1]] > 0.0).collect();
+    let movable: Vec<usize> = (0..NUM_ROWS).filter(|i| !safe[*i]).collect();
+    let num_wrong = 40;
+    for k in 0..num_wrong {
+        file.y[movable[k]] = file.right[movable[(k + 1) % num_wrong]];
+    }
     let facts = crate::sampler::links::LinkFacts {
         safe: Some(&safe),
         ..Default::default()
     };
     let fit = file.fit_within(&LinkSpace::new(NUM_ROWS, facts)).unwrap();
-    let share = 80.0 / safe.iter().filter(|safe| !**safe).count() as f64;
+    let share = num_wrong as f64 / movable.len() as f64;
     assert!(
         (fit.estimate.rate - share).abs() < 0.06,
         "{} {share}",
