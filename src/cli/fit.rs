@@ -262,11 +262,28 @@ fn named_findings(posterior: &Posterior) -> Vec<Finding> {
     named.collect()
 }
 
+/// Findings without the one on the model behind the links, which the verdict below them begins with.
+fn print_findings_of_draws(posterior: &Posterior) {
+    let findings = named_findings(posterior);
+    let is_of_links = |finding: &Finding| matches!(finding, Finding::Contradicted(_));
+    if !findings.iter().any(is_of_links) {
+        print_findings(&findings);
+        say!("");
+        return;
+    }
+    let of_draws: Vec<&Finding> = findings.iter().filter(|f| !is_of_links(f)).collect();
+    for finding in &of_draws {
+        say!("{finding}");
+    }
+    if !of_draws.is_empty() {
+        say!("");
+    }
+}
+
 fn print(posterior: &Posterior, truth: Option<&Truth>) {
     print_summary(posterior);
     say!("");
-    print_findings(&named_findings(posterior));
-    say!("");
+    print_findings_of_draws(posterior);
     if let Some(all) = posterior.estimates_and(truth) {
         print_comparison(&all);
         say!("");

@@ -54,7 +54,27 @@ pub struct Rates {
 impl Trust {
     /// For the list of what is wrong with a fit.
     pub fn finding(&self) -> Option<Finding> {
-        (!self.trusted).then(|| Finding::Contradicted(self.sentence.clone()))
+        let objection = self.objection()?;
+        let sentence = format!("{objection}. {}", self.sentence);
+        Some(Finding::Contradicted(sentence))
+    }
+
+    /// What stands against the joint posterior, before `sentence` gives the reason; None where it is recommended.
+    pub fn objection(&self) -> Option<&'static str> {
+        if self.trusted {
+            return None;
+        }
+        let mut failed = self
+            .checks
+            .iter()
+            .filter(|check| check.decides && check.has_failed());
+        Some(match failed.next().map(|check| check.name) {
+            Some(Aspect::Evidence | Aspect::Information) => {
+                "This file cannot tell whether links are wrong"
+            }
+            Some(Aspect::Convergence) => "The chains have not found the same answer",
+            _ => "This file contradicts the model behind the links",
+        })
     }
 }
 
@@ -77,6 +97,17 @@ impl Check {
     /// Whether the check was made and failed.
     pub fn has_failed(&self) -> bool {
         self.passed == Some(false)
+    }
+
+    /// How it ended, in a word or two.
+    pub fn result(&self) -> &'static str {
+        match (self.passed, self.name) {
+            (None, _) => "not checked",
+            (Some(true), _) => "holds",
+            (Some(false), Aspect::Evidence | Aspect::Information) => "cannot tell",
+            (Some(false), Aspect::Convergence) => "not converged",
+            (Some(false), _) => "contradicted",
+        }
     }
 }
 
@@ -147,5 +178,38 @@ mod tests {
         let finding = trust.finding().unwrap();
         assert!(finding.is_problem());
         assert!(finding.to_string().contains(&trust.sentence), "{finding}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_tell_contradicts_nothing() {
+        let check = |name: Aspect, decides: bool| Check {
+            name,
+            p_value: None,
+            passed: Some(false),
+            decides,
+            sentence: String::new(),
+        };
+        let objection = |checks: Vec<Check>| {
+            let trust = Trust {
+                trusted: false,
+                source: Method::AsLinked,
+                weight: 0.0,
+                checks,
+                sentence: String::new(),
+                rates: None,
+                wrong_along: Vec::new(),
+            };
+            trust.objection().unwrap()
+        };
+        let information = || check(Aspect::Information, true);
+        assert!(objection(vec![information()]).contains("cannot tell"));
+        let curved = check(Aspect::Curvature, false);
+        assert!(objection(vec![curved, information()]).contains("cannot tell"));
+        let tails = check(Aspect::Tails, true);
+        assert!(objection(vec![tails, information()]).contains("contradicts"));
+        let chains = check(Aspect::Convergence, true);
+        assert!(objection(vec![chains]).contains("chains"));
+        assert_eq!(information().result(), "cannot tell");
+        assert_eq!(check(Aspect::Tails, true).result(), "contradicted");
     }
 }

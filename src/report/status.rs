@@ -38,7 +38,7 @@ impl Status {
         match self {
             Status::Trust => "Trust it",
             Status::Care => "Use with care",
-            Status::Refuse => "Do not use",
+            Status::Refuse => "Do not use the joint posterior",
         }
     }
 

@@ -34,6 +34,7 @@ pub struct Verdict {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CheckLine {
     pub result: &'static str,
+    pub has_failed: bool,
     pub sentence: String,
 }
 
@@ -60,11 +61,8 @@ impl Verdict {
         let notes = fit.data.as_ref().map(|data| &data.notes);
         let checks = fit.trust.iter().flat_map(|trust| &trust.checks);
         let line = |check: &Check| CheckLine {
-            result: match check.passed {
-                Some(true) => "holds",
-                Some(false) => "contradicted",
-                None => "not checked",
-            },
+            result: check.result(),
+            has_failed: check.has_failed(),
             sentence: check.sentence.clone(),
         };
         Verdict {
@@ -112,21 +110,23 @@ fn remarks(fit: &Posterior) -> Vec<String> {
 
 /// What the file says of wrong links: their share, under its condition, or what contradicts the model behind it.
 fn mismatch(fit: &Posterior) -> String {
-    if let (Some(trust), Some(_)) = (distrust(fit), &fit.links) {
+    if let (Some(objection), Some(_)) = (objection(fit), &fit.links) {
         return format!(
-            "{} What would help: rows checked by hand (data.safe), an audit of links (permutation.prior.audit){}.",
-            contradiction(trust),
+            "{objection} What would help: rows checked by hand (data.safe), an audit of links (permutation.prior.audit){}.",
             alternative(fit)
         );
     }
     headline(fit)
 }
 
-fn contradiction(trust: &Trust) -> String {
-    format!(
-        "This file contradicts the model behind the links, so no number of wrong links is given. {}",
-        trust.sentence
-    )
+/// Why no number of wrong links is given, where a check stands against it.
+fn objection(fit: &Posterior) -> Option<String> {
+    let trust = fit.trust.as_ref()?;
+    let objection = trust.objection()?;
+    let reason = &trust.sentence;
+    Some(format!(
+        "{objection}, so no number of wrong links is given. {reason}"
+    ))
 }
 
 /// The first sentence of a report: the share of wrong links under its condition, or why there is none.
@@ -135,8 +135,8 @@ pub fn headline(fit: &Posterior) -> String {
     if keeps_every_link(fit) {
         return "Every link was kept as it is, so this fit says nothing of wrong links.".into();
     }
-    if let Some(trust) = distrust(fit) {
-        return contradiction(trust);
+    if let Some(objection) = objection(fit) {
+        return objection;
     }
     if let Some(NoAnswer::Disagreeing { largest_r_hat }) = no_answer(fit) {
         return format!(

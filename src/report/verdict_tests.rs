@@ -133,6 +133,13 @@ fn judged_examples() -> Vec<(&'static str, Posterior)> {
             "a check fails, and every link is kept",
             judged(vec![check(Aspect::Spread, true, spread)], Method::AsLinked),
         ),
+        ("the file cannot tell whether links are wrong", {
+            let tails = "Heavy tails, skewness, a changing spread or a curve would explain the responses as well as wrong links do.";
+            judged(
+                vec![check(Aspect::Evidence, true, tails)],
+                Method::RobustMixture,
+            )
+        }),
         ("a check fails, but the coefficients agree", {
             let mut fit = judged(vec![check(Aspect::Spread, true, spread)], Method::Joint);
             let trust = fit.trust.as_mut().unwrap();

@@ -241,10 +241,10 @@ impl FitToJudge<'_> {
                     "Wrong links explain the responses better than tails, skewness, a changing spread or a curve would."
                 }
                 false if !has_densities => {
-                    "Many responses are equal or rows are few, so the file cannot tell whether links are wrong."
+                    "Many responses are equal, or rows are few."
                 }
                 false => {
-                    "Heavy tails, skewness, a changing spread or a curve would explain the responses as well as wrong links do, so the file cannot tell whether links are wrong."
+                    "Heavy tails, skewness, a changing spread or a curve would explain the responses as well as wrong links do."
                 }
             };
             facts.push(Check::of_fact(Aspect::Evidence, passed, sentence.into()));

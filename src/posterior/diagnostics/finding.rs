@@ -295,7 +295,7 @@ impl fmt::Display for Finding {
             ),
             Finding::Contradicted(sentence) => write!(
                 f,
-                "The file contradicts the model behind the links. {sentence} Use the method `recommended` of coefficients.csv, not the joint posterior.",
+                "{sentence} Use the method `recommended` of coefficients.csv, not the joint posterior.",
             ),
         }
     }
