@@ -70,6 +70,8 @@ pub struct RobustMixtureFit {
     pub estimate: RateAveraged,
     /// For each coefficient, what its 90 % intervals at all rates that cannot be excluded reach over.
     pub widest: Vec<[f64; 2]>,
+    /// The least and the largest rate that cannot be excluded.
+    pub possible: [f64; 2],
 }
 
 /// None where responses or predictors do not vary, where rows are few or many responses are equal, or where most links are known
@@ -121,6 +123,7 @@ pub fn robust_mixture(
     Some(RobustMixtureFit {
         estimate: Average::new(&at_rates).into_fit(at_rates),
         widest,
+        possible: rates.possible_rates(),
     })
 }
 
@@ -171,11 +174,16 @@ impl RatePosterior {
         })
     }
 
+    /// The least and the largest rate that cannot be excluded.
+    fn possible_rates(&self) -> [f64; 2] {
+        [RATES[*self.possible.start()], RATES[*self.possible.end()]]
+    }
+
     /// For each coefficient, what its 90 % intervals at all rates that cannot be excluded reach over.
     fn widest(&self, at_rates: &[AtRate], num_coefficients: usize) -> Vec<[f64; 2]> {
-        let possible = RATES[*self.possible.start()]..=RATES[*self.possible.end()];
+        let [low, high] = self.possible_rates();
         let of = |k: usize| {
-            let cannot_be_excluded = at_rates.iter().filter(|at| possible.contains(&at.rate));
+            let cannot_be_excluded = at_rates.iter().filter(|at| (low..=high).contains(&at.rate));
             cannot_be_excluded.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], at| {
                 let half = Z_90 * at.standard_error[k];
                 [low.min(at.beta[k] - half), high.max(at.beta[k] + half)]

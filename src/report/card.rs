@@ -246,7 +246,10 @@ mod tests {
         );
         for fit in [&contradicted, &disagreeing] {
             let card = card(fit);
-            assert_eq!((card.status, card.words), (Status::Refuse, "Do not use the joint posterior"));
+            assert_eq!(
+                (card.status, card.words),
+                (Status::Refuse, "Do not use the joint posterior")
+            );
             assert!(card.numbers.is_empty());
             assert!(card.sentence.contains("no number of wrong links is given"));
             assert!(!card.steps.iter().any(|step| step.contains("export")));

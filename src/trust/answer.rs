@@ -1,6 +1,6 @@
 //! The recommended coefficients: the joint posterior where the checks pass, else what needs less of the model.
 
-use crate::baseline::{KnownRate, RateAveraged, RobustMixtureFit, one_rate};
+use crate::baseline::{KnownRate, RateAveraged, RobustMixtureFit, least_squares, one_rate};
 use crate::config::{Config, Prior, ResponseKind};
 use crate::data::Dataset;
 use crate::numerics::Z_90;
@@ -11,23 +11,8 @@ use crate::sampler::links::LinkSpace;
 const LARGEST_RATE: f64 = 0.5;
 /// A rate above this quantile of both its prior and its posterior is excluded.
 pub(super) const HIGH_POINT: f64 = 0.99;
-/// The rate that is half put down to misfit, over the mean of the prior given that some link is wrong.
-const SHARE_IN_DOUBT: f64 = 0.3;
-/// The expected rate of the default prior, for priors that have no rate.
-const USUAL_RATE: ExpectedRate = ExpectedRate {
-    mean: 0.05,
-    mean_of_some: 0.1,
-    high: 0.4,
-};
-
-/// What the prior says of the rate of wrong links.
-#[derive(Clone, Copy)]
-struct ExpectedRate {
-    mean: f64,
-    /// Mean and `HIGH_POINT` given that some link is wrong.
-    mean_of_some: f64,
-    high: f64,
-}
+/// That quantile of the default prior, given that some link is wrong, for priors that have no rate.
+const USUAL_HIGH_RATE: f64 = 0.4;
 
 /// What the answer is made of.
 pub(super) struct Ingredients<'a> {
@@ -38,7 +23,8 @@ pub(super) struct Ingredients<'a> {
     pub as_linked: &'a [Coefficient],
     /// Mean and `HIGH_POINT` of the share of rows that moved, among those that can.
     pub rate: (f64, f64),
-    /// The robust mixture, where it applies.
+    /// The robust mixture, where it applies. Of counts and positive responses it is that of their logarithms, and says
+    /// something of the rate only.
     pub robust: Option<RobustMixtureFit>,
     /// Whether the estimate for a known rate applies.
     pub has_known_rate: bool,
@@ -74,119 +60,163 @@ impl Ingredients<'_> {
         if trusted {
             return answer(relabelled(self.joint), Method::Joint);
         }
-        if !self.has_known_rate {
-            return answer(self.between_answers(), Method::AsLinked);
-        }
-        if let Some(robust) = &self.robust
-            && let Some(coefficients) = self.around(robust)
-        {
-            return answer(coefficients, Method::RobustMixture);
-        }
-        if self.has_outside_rate() {
-            let rates = self.config.permutation.prior.rate_grid();
-            if let Some(fit) = rates.and_then(|rates| self.known_rate(&rates)) {
-                let named = self.named(&fit, Method::Recommended);
-                return answer(named, Method::KnownRate);
-            }
-        }
-        match self.between_rates() {
-            Some(between) if self.keeps_links() => answer(between, Method::AsLinked),
-            Some(between) => answer(between, Method::KnownRate),
-            None => answer(self.between_answers(), Method::AsLinked),
-        }
+        let (coefficients, source) = match self.without_likelihood() {
+            Some(answer) => answer,
+            None => (self.between_answers(), Method::AsLinked),
+        };
+        answer(coefficients, source)
     }
 
-    /// The robust mixture, with an interval that reaches over those at all rates that cannot be excluded, or over that of the
-    /// estimate for a known rate at what an audit says.
+    /// An answer that needs no more of the program than its coefficients with every link kept; None where the estimate for a
+    /// known rate does not exist.
+    fn without_likelihood(&self) -> Option<(Vec<Coefficient>, Method)> {
+        if !self.has_known_rate {
+            return None;
+        }
+        if let Some(robust) = self.robust.as_ref().filter(|_| self.is_real()) {
+            return Some((self.around(robust)?, Method::RobustMixture));
+        }
+        if let Some(rates) = self.outside_rates() {
+            return Some((self.corrected(&rates, &[])?, Method::KnownRate));
+        }
+        Some(match &self.robust {
+            Some(robust) => {
+                let corrected = self.corrected(&rates_of(robust), &robust.possible)?;
+                (corrected, Method::KnownRate)
+            }
+            // The responses hold too little of the rate for any correction.
+            None => {
+                let possible = [0.0, self.largest_rate()];
+                let kept = self.corrected(&one_rate(0.0), &possible)?;
+                (kept, Method::AsLinked)
+            }
+        })
+    }
+
+    fn is_real(&self) -> bool {
+        self.config.model.response_kind() == ResponseKind::Real
+    }
+
+    /// Rates and their weights, where they are known from outside the responses of the file.
+    fn outside_rates(&self) -> Option<Vec<(f64, f64)>> {
+        let rates = self.config.permutation.prior.rate_grid();
+        rates.filter(|_| self.has_outside_rate())
+    }
+
+    fn given(&self, name: &str) -> Option<&Coefficient> {
+        self.as_linked.iter().find(|given| given.name == name)
+    }
+
+    /// The robust mixture, which at the rate 0 is the program with every link kept. Its interval reaches over those at all rates
+    /// that cannot be excluded, or over that of the estimate for a known rate at what an audit says.
     fn around(&self, robust: &RobustMixtureFit) -> Option<Vec<Coefficient>> {
         let estimate = &robust.estimate;
-        let audited = self.config.permutation.prior.rate_grid();
-        let beside: Vec<[f64; 2]> = match audited.filter(|_| self.has_outside_rate()) {
+        let beside: Vec<[f64; 2]> = match self.outside_rates() {
             Some(rates) => {
                 let fit = self.known_rate(&rates)?;
                 fit.q5.into_iter().zip(fit.q95).map(Into::into).collect()
             }
             None => robust.widest.clone(),
         };
+        let kept = least_squares(self.data.x.view(), &self.data.response);
+        let weight_of_kept: f64 = rates_of(robust)
+            .iter()
+            .filter(|(rate, _)| *rate == 0.0)
+            .map(|(_, weight)| weight)
+            .sum();
         let names = self.data.predictor_names.iter().enumerate();
         let around = names.map(|(k, name)| {
+            let own = self.given(name).map_or(kept.beta[k], |own| own.estimate);
+            let shift = weight_of_kept * (own - kept.beta[k]);
             let [low, high] = beside[k];
             let interval = [estimate.q5[k].min(low), estimate.q95[k].max(high)];
-            recommended(name, estimate.mean[k], interval)
+            recommended(
+                name,
+                estimate.mean[k] + shift,
+                interval.map(|end| end + shift),
+            )
         });
         Some(around.collect())
     }
 
-    /// Whether the responses hold too little of the rate for any correction: yes-or-no ones, and real ones many of which are
-    /// equal.
-    fn keeps_links(&self) -> bool {
-        match self.config.model.response_kind() {
-            ResponseKind::ZeroOne => true,
-            ResponseKind::Real => self.robust.is_none(),
-            _ => false,
-        }
-    }
-
-    fn expected_rate(&self) -> ExpectedRate {
-        let Some(grid) = self.config.permutation.prior.rate_grid() else {
-            return USUAL_RATE;
-        };
-        let total: f64 = grid.iter().map(|(_, w)| w).sum();
-        let mean = grid.iter().map(|(r, w)| r * w).sum::<f64>() / total;
-        let positive: f64 = grid.iter().filter(|(r, _)| *r > 0.0).map(|(_, w)| w).sum();
-        let mut above = 0.0;
-        let mut high = 0.0;
-        for (rate, weight) in grid.iter().rev().filter(|(r, _)| *r > 0.0) {
-            above += weight / positive;
-            high = *rate;
-            if above >= 1.0 - HIGH_POINT {
-                break;
-            }
-        }
-        ExpectedRate {
-            mean,
-            mean_of_some: mean * total / positive,
-            high,
-        }
-    }
-
-    /// The rate at which the coefficients are corrected where a check fails: that of the robust mixture, or the one found in
-    /// so far as it is larger than what misfit leads to. A rate by which most links would be wrong does not count.
-    pub fn believed_rate(&self) -> f64 {
-        if let Some(robust) = &self.robust {
-            return robust.estimate.rate;
-        }
-        if self.keeps_links() {
-            return 0.0;
-        }
-        let (found, _) = self.rate;
-        let expected = self.expected_rate();
-        if found > super::MOST_WRONG {
-            return expected.mean.min(LARGEST_RATE);
-        }
-        let doubt = SHARE_IN_DOUBT * expected.mean_of_some;
-        let share = found * found / (found * found + doubt * doubt).max(f64::MIN_POSITIVE);
-        (share * found).min(LARGEST_RATE)
-    }
-
-    /// At the rate that is believed, with an interval from no wrong link to the largest rate that cannot be excluded.
-    fn between_rates(&self) -> Option<Vec<Coefficient>> {
-        let believed = self.believed_rate();
-        let (found, found_high) = self.rate;
-        let mut largest = self.expected_rate().high;
-        if found <= super::MOST_WRONG {
-            largest = largest.max(found_high);
-        }
-        let centre = self.known_rate(&one_rate(believed))?;
-        let none = self.known_rate(&one_rate(0.0))?;
-        let most = self.known_rate(&one_rate(largest.clamp(believed, LARGEST_RATE)))?;
+    /// The program with every link kept, plus what the estimate for a known rate gains at these rates over that at the rate 0. The
+    /// interval reaches over those at the possible rates.
+    fn corrected(&self, rates: &[(f64, f64)], possible: &[f64]) -> Option<Vec<Coefficient>> {
+        let kept = self.known_rate(&one_rate(0.0))?;
+        let centre = self.known_rate(rates)?;
+        let at_possible: Option<Vec<RateAveraged>> = possible
+            .iter()
+            .map(|rate| self.known_rate(&one_rate(*rate)))
+            .collect();
+        let at_possible = at_possible?;
         let names = self.data.predictor_names.iter().enumerate();
-        let between = names.map(|(k, name)| {
-            let q5 = none.q5[k].min(most.q5[k]).min(centre.q5[k]);
-            let q95 = none.q95[k].max(most.q95[k]).max(centre.q95[k]);
-            recommended(name, centre.mean[k], [q5, q95])
+        let corrected = names.map(|(k, name)| {
+            let (shift, [below, above]) = match self.given(name) {
+                Some(own) => (
+                    own.estimate - kept.mean[k],
+                    [own.estimate - own.q5, own.q95 - own.estimate],
+                ),
+                None => (0.0, [0.0; 2]),
+            };
+            let interval = (at_possible.iter().chain([&centre])).fold(
+                [f64::INFINITY, f64::NEG_INFINITY],
+                |[low, high], fit| {
+                    // Of the program and of the estimate that does not rely on its likelihood, the wider one.
+                    let below = below.max(fit.mean[k] - fit.q5[k]);
+                    let above = above.max(fit.q95[k] - fit.mean[k]);
+                    [low.min(fit.mean[k] - below), high.max(fit.mean[k] + above)]
+                },
+            );
+            recommended(
+                name,
+                centre.mean[k] + shift,
+                interval.map(|end| end + shift),
+            )
         });
-        Some(between.collect())
+        Some(corrected.collect())
+    }
+
+    /// The rate at which the coefficients are corrected where a check fails: that of the robust mixture.
+    pub fn believed_rate(&self) -> f64 {
+        let robust = self.robust.as_ref();
+        robust.map_or(0.0, |robust| robust.estimate.rate)
+    }
+
+    /// The largest rate that cannot be excluded, by the prior and by the joint posterior. A rate by which most links would be wrong
+    /// does not count.
+    fn largest_rate(&self) -> f64 {
+        let (found, found_high) = self.rate;
+        let expected = self.high_rate_expected();
+        let largest = match found <= super::MOST_WRONG {
+            true => expected.max(found_high),
+            false => expected,
+        };
+        largest.min(LARGEST_RATE)
+    }
+
+    /// `HIGH_POINT` of the prior of the rate, given that some link is wrong.
+    fn high_rate_expected(&self) -> f64 {
+        let Some(grid) = self.config.permutation.prior.rate_grid() else {
+            return USUAL_HIGH_RATE;
+        };
+        let some_wrong = || grid.iter().rev().filter(|(rate, _)| *rate > 0.0);
+        let total: f64 = some_wrong().map(|(_, weight)| weight).sum();
+        let mut above = 0.0;
+        let high = some_wrong().find(|(_, weight)| {
+            above += weight / total;
+            above >= 1.0 - HIGH_POINT
+        });
+        high.map_or(0.0, |(rate, _)| *rate)
+    }
+
+    /// What the joint posterior is compared with: an estimate that does not rely on the likelihood, with the standard
+    /// deviations over its rates.
+    pub fn beside_joint(&self) -> Option<Vec<Coefficient>> {
+        let robust = self.robust.as_ref().filter(|_| self.has_known_rate)?;
+        if self.is_real() {
+            return Some(self.named(&robust.estimate, Method::RobustMixture));
+        }
+        self.corrected(&rates_of(robust), &[])
     }
 
     /// The links as given, with an interval that reaches over the joint posterior's.
@@ -214,6 +244,12 @@ impl Ingredients<'_> {
             })
             .collect()
     }
+}
+
+/// The rates of a robust mixture and their weights.
+fn rates_of(robust: &RobustMixtureFit) -> Vec<(f64, f64)> {
+    let by_rate = robust.estimate.by_rate.iter();
+    by_rate.map(|at| (at.rate, at.weight)).collect()
 }
 
 fn recommended(name: &str, estimate: f64, [q5, q95]: [f64; 2]) -> Coefficient {
@@ -371,18 +407,84 @@ mod tests {
         );
     }
 
+    /// Counts with mean exp(1 + x); the first `num_wrong` of them change places.
+    fn counts(num_wrong: usize) -> Dataset {
+        let mut data = data();
+        for (y, x) in data.response.iter_mut().zip(data.x.column(1)) {
+            *y = (1.0 + x).exp().round();
+        }
+        data.response[..num_wrong].rotate_left(num_wrong / 2);
+        data
+    }
+
     #[test]
-    fn a_rate_that_counts_have_found_is_put_down_to_misfit_where_it_is_small() {
+    fn counts_without_a_rate_of_their_own_are_those_of_the_program_with_every_link_kept() {
         let config = config_of("poisson", json!({"name": "beta_binomial"}));
-        let data = data();
+        let data = counts(0);
         let space = LinkSpace::free(data.num_rows());
-        let believed =
-            |rate: f64| ingredients(&config, &data, &space, (rate, rate), true).believed_rate();
-        assert!((believed(0.2) - 0.2 * 0.04 / 0.0409).abs() < 1e-3);
-        assert!((believed(0.03) - 0.015).abs() < 1e-3);
-        assert_eq!(believed(0.0), 0.0);
-        // Most links would be wrong, so what was found says nothing.
-        assert!((believed(0.8) - 0.05).abs() < 1e-3);
+        // Neither what the joint posterior found nor another estimate of the mean changes this.
+        let given = [line(Method::AsLinked, 1.7)];
+        for found in [0.2, 0.8] {
+            let mut all = ingredients(&config, &data, &space, (found, found), true);
+            all.as_linked = &given;
+            assert_eq!(all.believed_rate(), 0.0);
+            let (slope, method) = slope(all.recommended(false));
+            assert_eq!(method, Method::AsLinked);
+            assert!((slope.estimate - 1.7).abs() < 1e-9, "{slope:?}");
+            assert!(slope.q5 <= 1.54 && slope.q95 > 1.86, "{slope:?}");
+        }
+    }
+
+    #[test]
+    fn counts_are_corrected_at_the_rate_that_their_logarithms_tell() {
+        let config = config_of("poisson", json!({"name": "beta_binomial"}));
+        let data = counts(20);
+        let space = LinkSpace::free(data.num_rows());
+        let kept = KnownRate::within(&space)
+            .fit(
+                ResponseKind::Count,
+                data.x.view(),
+                &data.response,
+                &one_rate(0.0),
+            )
+            .unwrap();
+        // Another program of the same mean, whose coefficients lie elsewhere.
+        let given = [line(Method::AsLinked, kept.mean[1] + 0.5)];
+        let mut of_logarithms = data.clone();
+        for y in &mut of_logarithms.response {
+            *y = (*y + 0.5).ln();
+        }
+        let mut all = ingredients(&config, &data, &space, (0.0, 0.0), true);
+        all.robust = robust(&config, &of_logarithms, &space);
+        all.as_linked = &given;
+        assert!(all.believed_rate() > 0.15, "{}", all.believed_rate());
+        let (slope, method) = slope(all.recommended(false));
+        assert_eq!(method, Method::KnownRate);
+        let correction = slope.estimate - given[0].estimate;
+        assert!(correction > 0.15, "{correction}");
+        // By as much as the estimate for a known rate is, at the same rates.
+        let at_rates = all.known_rate(&rates_of(all.robust.as_ref().unwrap()));
+        assert!((correction - (at_rates.unwrap().mean[1] - kept.mean[1])).abs() < 1e-9);
+        let beside = all.beside_joint().unwrap();
+        assert_eq!(beside[1].estimate, slope.estimate);
+    }
+
+    #[test]
+    fn the_robust_mixture_is_the_program_itself_where_every_link_is_kept() {
+        let (config, data) = (config(json!({"name": "beta_binomial"})), data());
+        let space = LinkSpace::free(data.num_rows());
+        let given = [line(Method::AsLinked, 2.3)];
+        let mut all = ingredients(&config, &data, &space, (0.2, 0.3), true);
+        all.robust = robust(&config, &data, &space);
+        let (of_least_squares, _) = slope(all.recommended(false));
+        all.as_linked = &given;
+        let fit = all.robust.as_ref().unwrap();
+        let kept = crate::baseline::least_squares(data.x.view(), &data.response).beta[1];
+        let weight: f64 = rates_of(fit)[0].1;
+        assert!(weight > 0.5, "{weight}");
+        let (slope, _) = slope(all.recommended(false));
+        let moved = slope.estimate - of_least_squares.estimate;
+        assert!((moved - weight * (2.3 - kept)).abs() < 1e-9, "{moved}");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod replicate;
 mod rival;
 
 use ndarray::Array2;
+use rand::Rng;
 
 pub use crate::posterior::{Aspect, Check, Coefficient, Method, Rates, Trust};
 
@@ -41,6 +42,8 @@ const USUAL_PRIOR: RatePrior = RatePrior {
     b: 9.0,
     no_error: 0.5,
 };
+/// Added to counts before their logarithm is taken, so that 0 does not lie far out.
+const HALF_A_COUNT: f64 = 0.5;
 /// Draws at which the model is compared with its own data sets.
 const NUM_DRAWS: usize = 1000;
 /// The same for the coefficients, which take longer.
@@ -160,7 +163,8 @@ impl FitToJudge<'_> {
         coefficients.extend(self.joint.iter().cloned());
         coefficients.extend(self.as_linked.iter().cloned());
         coefficients.extend(self.others.iter().cloned());
-        if let Some(robust) = &ingredients.robust {
+        let is_real = self.config.model.response_kind() == ResponseKind::Real;
+        if let Some(robust) = ingredients.robust.as_ref().filter(|_| is_real) {
             coefficients.extend(ingredients.named(&robust.estimate, Method::RobustMixture));
         }
         Judgement {
@@ -184,8 +188,7 @@ impl FitToJudge<'_> {
 
     /// How far the slopes of the joint posterior lie from those of the robust mixture.
     fn distance(&self, ingredients: &Ingredients) -> Option<Distance> {
-        let robust = ingredients.robust.as_ref()?;
-        let named = ingredients.named(&robust.estimate, Method::RobustMixture);
+        let named = ingredients.beside_joint()?;
         let slopes = named.iter().filter(|c| c.name != INTERCEPT && c.sd > 0.0);
         let (mut distance, mut expected, mut count) = (0.0, 0.0, 0.0);
         for robust in slopes {
@@ -209,7 +212,7 @@ impl FitToJudge<'_> {
         let (found, _) = ingredients.rate;
         let (part, at_least) = LIKE_RATES;
         let are_like = (found - robust.estimate.rate).abs() <= part * found + at_least;
-        let named = ingredients.named(&robust.estimate, Method::RobustMixture);
+        let named = ingredients.beside_joint().unwrap_or_default();
         let mut slopes = named.iter().filter(|c| c.name != INTERCEPT);
         let is_near = |robust: &Coefficient| {
             let joint = self.joint.iter().find(|joint| joint.name == robust.name);
@@ -240,9 +243,7 @@ impl FitToJudge<'_> {
                 true => {
                     "Wrong links explain the responses better than tails, skewness, a changing spread or a curve would."
                 }
-                false if !has_densities => {
-                    "Many responses are equal, or rows are few."
-                }
+                false if !has_densities => "Many responses are equal, or rows are few.",
                 false => {
                     "Heavy tails, skewness, a changing spread or a curve would explain the responses as well as wrong links do."
                 }
@@ -277,35 +278,50 @@ impl FitToJudge<'_> {
         facts
     }
 
-    /// The family, where responses are real numbers that scatter around x'beta: None for several of them, counts,
-    /// yes-or-no and positive ones, and likelihoods that only the program knows.
-    fn real_family(&self) -> Option<Family> {
-        let family = self.config.known_family();
+    /// Responses that scatter around x'beta: real ones as they are, the logarithms of positive ones, and those of counts, each
+    /// of which stands for the interval up to the next (Dunn and Smyth 1996). None for several responses, yes-or-no ones,
+    /// and likelihoods that only the program knows.
+    fn scattered(&self, rng: &mut impl Rng) -> Option<Vec<f64>> {
+        let family = self.config.known_family()?;
         let is_possible = self.data.response_names.is_none() && self.no_exchange.is_none();
         // A response that moves leaves its offset behind, which the estimates without links do not know.
-        let is_possible = is_possible && self.data.offset.is_none();
-        family.filter(|family| {
-            let is_real = family.response_kind() == ResponseKind::Real;
-            is_possible && is_real && family.facts().is_additive
-        })
+        if !is_possible || self.data.offset.is_some() {
+            return None;
+        }
+        let responses = self.data.response.iter();
+        match family.response_kind() {
+            ResponseKind::Real if family.facts().is_additive => Some(self.data.response.clone()),
+            ResponseKind::Count if self.has_known_rate => {
+                let within = |count: &f64| (count + rng.random::<f64>() + HALF_A_COUNT).ln();
+                Some(responses.map(within).collect())
+            }
+            ResponseKind::Positive if self.has_known_rate => {
+                Some(responses.map(|y| y.ln()).collect())
+            }
+            _ => None,
+        }
     }
 
     /// How much better wrong links explain the responses than anything else would.
     fn evidence(&self) -> Option<f64> {
-        let family = self.real_family()?;
         let mut rng = rng::stream(self.config.sampler.seed, RIVAL_STREAM);
         let x = self.data.x.view();
         let frame = Frame::new(x, self.space, frame::MOST_ROWS, &mut rng)?;
-        let y: Vec<f64> = frame.rows.iter().map(|&r| self.data.response[r]).collect();
-        rival::evidence(&frame, &y, family == Family::Gaussian)
+        let response = self.scattered(&mut rng)?;
+        let y: Vec<f64> = frame.rows.iter().map(|&r| response[r]).collect();
+        let is_normal = matches!(
+            self.config.known_family(),
+            Some(Family::Gaussian | Family::LogNormal)
+        );
+        rival::evidence(&frame, &y, is_normal)
     }
 
     fn robust_mixture(&self) -> Option<RobustMixtureFit> {
-        self.real_family().filter(|_| self.has_known_rate)?;
         let mut rng = rng::stream(self.config.sampler.seed, ROBUST_STREAM);
+        let response = self.scattered(&mut rng).filter(|_| self.has_known_rate)?;
         let prior = self.config.permutation.prior.rate().unwrap_or(USUAL_PRIOR);
-        let (x, y) = (self.data.x.view(), &self.data.response);
-        robust_mixture(x, y, self.space, prior, &mut rng)
+        let x = self.data.x.view();
+        robust_mixture(x, &response, self.space, prior, &mut rng)
     }
 
     /// Share of the rows that can move that each draw has moved.

@@ -5,7 +5,7 @@ use std::fs;
 use crate::common::Project;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution, StandardNormal};
+use rand_distr::{Distribution, Gamma, Poisson, StandardNormal};
 use serde_json::{Value, json};
 use unshuffle::{Coefficient, Method, Posterior, Trust};
 
@@ -111,6 +111,55 @@ fn a_file_that_contradicts_the_model_gets_a_sentence_and_no_number() {
     );
     let page = fs::read_to_string(project.path("out/report.html")).unwrap();
     assert!(page.contains("contradicted"));
+}
+
+/// Counts with mean exp(1 + x) that vary more than Poisson ones, those of the first `num_wrong` rows moved on by one row.
+fn overdispersed_counts(num_wrong: usize) -> String {
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let frailty = Gamma::new(2.0, 0.5).unwrap();
+    let rows: Vec<(f64, f64)> = (0..NUM_ROWS)
+        .map(|_| {
+            let x: f64 = StandardNormal.sample(&mut rng);
+            let mean = (1.0 + x).exp() * frailty.sample(&mut rng);
+            (x, Poisson::new(mean.max(1e-9)).unwrap().sample(&mut rng))
+        })
+        .collect();
+    let mut text = String::from("x,y\n");
+    for (k, (x, _)) in rows.iter().enumerate() {
+        let source = if k < num_wrong {
+            (k + 1) % num_wrong
+        } else {
+            k
+        };
+        text += &format!("{x},{}\n", rows[source].1);
+    }
+    text
+}
+
+/// The model takes what it does not expect of the counts for wrong links; the recommended answer does not.
+#[test]
+fn counts_that_vary_more_than_the_model_says_are_not_corrected_for_it() {
+    let (project, _) = fit("poisson", &overdispersed_counts(0));
+    let (trust, coefficients) = judged(&project);
+    let rates = trust.rates.unwrap();
+    assert!(!trust.trusted && rates.joint > 0.1, "{trust:?}");
+    assert!(rates.believed < 0.05, "{rates:?}");
+    let [recommended, joint, given] =
+        [Method::Recommended, Method::Joint, Method::AsLinked].map(|m| slope(&coefficients, m));
+    let off = |c: &Coefficient| (c.estimate - given.estimate).abs() / given.sd;
+    assert!(off(recommended) < 1.0, "{recommended:?} {given:?}");
+    assert!(off(joint) > 2.0, "{joint:?} {given:?}");
+
+    let (project, _) = fit("poisson", &overdispersed_counts(75));
+    let (trust, coefficients) = judged(&project);
+    let believed = trust.rates.unwrap().believed;
+    assert!((0.1..0.4).contains(&believed), "{believed}");
+    let [recommended, given] =
+        [Method::Recommended, Method::AsLinked].map(|m| slope(&coefficients, m));
+    assert!(
+        (recommended.estimate - 1.0).abs() < (given.estimate - 1.0).abs(),
+        "{recommended:?} {given:?}"
+    );
 }
 
 #[test]
