@@ -422,7 +422,7 @@ fn recommendation(fit: &Posterior, trust: &Trust) -> Option<String> {
             "are those of a mixture of right and wrong rows that relies on no particular error law"
         }
         Method::KnownRate => {
-            "are corrected for a share of wrong links without using the likelihood"
+            "are those of the same model with every link kept, corrected for a share of wrong links without using the likelihood"
         }
         _ => "are those of the same model with every link kept",
     };

@@ -216,7 +216,7 @@ impl Ingredients<'_> {
         if self.is_real() {
             return Some(self.named(&robust.estimate, Method::RobustMixture));
         }
-        self.corrected(&rates_of(robust), &[])
+        self.corrected(&rates_of(robust), &robust.possible)
     }
 
     /// The links as given, with an interval that reaches over the joint posterior's.

@@ -254,10 +254,10 @@ impl FitToJudge<'_> {
         if let Some(apart) = self.distance(ingredients).filter(|_| !is_clear) {
             let sentence = match apart.is_close() {
                 true => {
-                    "The coefficients are those of a mixture of right and wrong rows that relies on no particular error law."
+                    "The coefficients are those of an estimate that relies on no particular error law."
                 }
                 false => {
-                    "A mixture of right and wrong rows that relies on no particular error law has other coefficients, so the error law of the model has bent them."
+                    "An estimate that relies on no particular error law has other coefficients, so the error law of the model has bent them."
                 }
             };
             let close = apart.is_close();
@@ -309,11 +309,11 @@ impl FitToJudge<'_> {
         let frame = Frame::new(x, self.space, frame::MOST_ROWS, &mut rng)?;
         let response = self.scattered(&mut rng)?;
         let y: Vec<f64> = frame.rows.iter().map(|&r| response[r]).collect();
-        let is_normal = matches!(
-            self.config.known_family(),
-            Some(Family::Gaussian | Family::LogNormal)
-        );
-        rival::evidence(&frame, &y, is_normal)
+        // Other families have a law that no rival of their logarithms contains.
+        let family = self.config.known_family()?;
+        let is_normal = matches!(family, Family::Gaussian | Family::LogNormal);
+        let has_rival = is_normal || family.response_kind() == ResponseKind::Real;
+        has_rival.then(|| rival::evidence(&frame, &y, is_normal))?
     }
 
     fn robust_mixture(&self) -> Option<RobustMixtureFit> {
