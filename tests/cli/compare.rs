@@ -40,11 +40,11 @@ fn compare_sets_the_baselines_beside_the_fit_and_saves_them() {
         "Huber",
         "mixture",
         "known rate",
-        "joint posterior (not recommended)",
+        "joint (not recommended)",
         "recommended",
         "truth",
     ];
-    let of_rate = ["mixture", "joint posterior (not recommended)", "truth"];
+    let of_rate = ["mixture", "joint (not recommended)", "truth"];
     assert_eq!(labels, [&methods[..], &methods, &of_rate].concat());
     assert!(table[7].starts_with("x ") && table[14].starts_with("mismatch_rate "));
     assert!(table[16].ends_with(" 0.1500"), "{stdout}");
@@ -98,7 +98,7 @@ fn without_compare_there_is_least_squares_alone() {
     // Too few rows to tell wrong links from tails: what is recommended stands beside the joint posterior.
     let methods = [
         "as linked (least squares)",
-        "joint posterior (not recommended)",
+        "joint (not recommended)",
         "recommended",
     ];
     assert_eq!(table.len(), 2 * methods.len(), "{stdout}");
@@ -180,7 +180,7 @@ fn counts_are_set_beside_a_known_rate() {
     assert!(!stderr.contains("nothing to compare"), "{stderr}");
     let methods = [
         "known rate",
-        "joint posterior (not recommended)",
+        "joint (not recommended)",
         "recommended",
     ];
     for (line, method) in coefficients(&stdout).iter().zip(methods) {

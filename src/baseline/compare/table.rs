@@ -55,7 +55,7 @@ pub fn method_label(method: &str) -> &str {
         "huber" => "Huber",
         "known_rate" => "known rate",
         "quantile" => "quantile regression",
-        JOINT => "joint posterior (not recommended)",
+        JOINT => "joint (not recommended)",
         other => other,
     }
 }
