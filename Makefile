@@ -26,7 +26,7 @@ demo: setup
 test: setup $(VENV)/ok $(SPLINK)/ok $(if $(FEATURES),$(PYARROW)/ok)
 	$(CARGO_TEST)
 
-# The program as `make test` builds it: `cargo build` would build it again, with other features of its dependencies.
+# The program as `make test` builds it, with its tests.
 PROGRAM := target/debug/unshuffle
 
 program: setup
@@ -148,19 +148,29 @@ $(PYARROW)/ok: scripts/parquet_requirements.txt
 
 # The Python package with the program and the compiled models inside, in target/wheels. The program looks for the models in
 # ../share/unshuffle/bundle, which is where the folder `data` of a wheel is installed.
+# `make wheel PROFILE=dev` packs the program of `make program` (with the same FEATURES) and compiles nothing again.
+PROFILE ?= release
+ifeq ($(PROFILE),dev)
+PACKED := $(PROGRAM)
+PACKED_AS := --profile dev $(FEATURES:%=--features %)
+PACKED_COMMIT :=
+else
 PACKED := target/release/unshuffle
+PACKED_AS := --release
+PACKED_COMMIT := $(COMMIT)
+endif
 WHEELS := target/wheels
 WHEEL_DATA := target/wheel_data
 BUNDLE := $(WHEEL_DATA)/data/share/unshuffle/bundle
 
 wheel: setup $(MATURIN)/ok
-	$(RELEASE)
+	$(PACKED_COMMIT) cargo build -p unshuffle --bin unshuffle $(PACKED_AS)
 	rm -rf $(WHEELS) $(WHEEL_DATA)
 	mkdir -p $(WHEEL_DATA)
 	$(PACKED) cache pack $(WHEEL_DATA)/models.tar.gz --shipped
 	UNSHUFFLE_CACHE=$(CURDIR)/$(BUNDLE) $(PACKED) cache unpack $(WHEEL_DATA)/models.tar.gz
 	rm -r $(WHEEL_DATA)/models.tar.gz $(BUNDLE)/locks
-	cd python && $(COMMIT) ../$(MATURIN)/bin/maturin build --release --locked --out ../$(WHEELS)
+	cd python && $(PACKED_COMMIT) ../$(MATURIN)/bin/maturin build $(PACKED_AS) --locked --out ../$(WHEELS)
 
 $(MATURIN)/ok: python/requirements_wheel.txt
 	python3 -m venv $(MATURIN)

@@ -4,11 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::common::{Project, binary, column, ended_with};
+use crate::common::{LINEAR, Project, binary, column, ended_with, including};
 use serde_json::json;
 
-const LINEAR: &str = include_str!("../../stan/linear.stan");
-/// Its line with the prior of the coefficients.
+/// The line of the linear model with the prior of the coefficients.
 const PRIOR: &str = "centred ~ normal(beta_location, beta_scale);";
 
 /// The library's path, which the last line of `compile` ends with.
@@ -67,12 +66,7 @@ impl Drop for Remove {
 #[test]
 fn an_edited_include_is_compiled_again_and_two_at_once_compile_it_once() {
     let project = Project::new(&[]);
-    let prior = PRIOR;
-    project.write(
-        "including.stan",
-        &LINEAR.replace(prior, "#include prior.stan"),
-    );
-    project.write("prior.stan", &format!("{prior}\n"));
+    including(&project);
     let (stdout, _) = project.run(&["compile", "including.stan"], 0);
     let before = library(&stdout);
     let (stdout, _) = project.run(&["compile", "including.stan"], 0);
@@ -81,8 +75,8 @@ fn an_edited_include_is_compiled_again_and_two_at_once_compile_it_once() {
     // A comment that no cache has seen makes it new.
     let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos();
     project.write(
-        "prior.stan",
-        &format!("{prior} // {now} {}\n", std::process::id()),
+        "prior,of.stan",
+        &format!("{PRIOR} // {now} {}\n", std::process::id()),
     );
     let start = || {
         Command::new(binary())

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::common::{Endless, Project, column, without_comments};
+use crate::common::{Endless, Project, column, positive_linear, without_comments};
 use serde_json::json;
 
 const QUIET_FIT: [&str; 3] = ["fit", "config.json", "--quiet"];
@@ -139,8 +139,7 @@ fn paths_may_have_spaces() {
     project.write(&format!("{place}/my config.json"), &text);
     let data = fs::read_to_string(project.path("data.csv")).unwrap();
     project.write(&format!("{place}/my data.csv"), &data);
-    let stan = include_str!("../../stan/linear.stan");
-    project.write(&format!("{place}/my linear.stan"), stan);
+    project.write(&format!("{place}/my linear.stan"), &positive_linear());
     let config = format!("{place}/my config.json");
     project.run(&["fit", &config, "--quiet"], 0);
     let draws = project.draws(&format!("{place}/my out"));

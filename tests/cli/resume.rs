@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Project, binary};
+use crate::common::{Project, binary, program};
 use serde_json::{Value, json};
 
 /// The files that a resumed fit must share with one that was never killed.
@@ -169,7 +169,7 @@ fn every_kind_of_fit_is_resumed() {
         ],
         vec![("permutation.feedback", json!("none"))],
         vec![
-            ("model.stan", json!("own.stan")),
+            ("model.stan", json!("linear_log_lik.stan")),
             ("model.family", json!({"name": "stan"})),
             ("sampler.metric", json!("diagonal")),
         ],
@@ -185,7 +185,8 @@ fn every_kind_of_fit_is_resumed() {
             ("sampler.draws", json!(3000)),
         ];
         let project = Project::new(&[few.to_vec(), changes.clone()].concat());
-        project.write("own.stan", include_str!("../stan/linear_log_lik.stan"));
+        let own = program("linear_log_lik.stan");
+        project.write("linear_log_lik.stan", &own.text);
         project.run(&arguments("output=whole", &[]), 0);
         for after in [60, 350] {
             num_killed += usize::from(kill_after(

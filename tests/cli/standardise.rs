@@ -8,11 +8,10 @@ use serde_json::{Value, json};
 use unshuffle::Posterior;
 use unshuffle::hmc::LogDensity;
 use unshuffle::internals::fit::prepare;
-use unshuffle::internals::model::stan::shipped_model;
 use unshuffle::internals::model::{Standardised, ThetaGivenPi};
 use unshuffle::internals::sampler::chain::{LinkedDensity, Silent};
 
-use crate::common::{Project, compiler, program};
+use crate::common::{Project, compiler, positive_linear, program};
 
 /// Predictors of scale 1e6 and 1e-6, both far from zero, with two pairs of rows that were swapped.
 fn badly_scaled(changes: &[(&str, Value)]) -> Project {
@@ -138,12 +137,10 @@ fn the_posterior_is_that_of_a_fit_in_theta_itself_with_fewer_gradients() {
 #[test]
 fn a_program_without_a_plain_beta_is_told_so() {
     let project = Project::new(&[
-        ("model.stan", json!("positive.stan")),
+        ("model.stan", json!("my linear.stan")),
         ("sampler.standardise", json!(true)),
     ]);
-    let linear = shipped_model("linear").unwrap().source().text;
-    let text = linear.replace("vector[D] beta", "vector<lower=0>[D] beta");
-    let file = project.write("positive.stan", &text);
+    let file = project.write("my linear.stan", &positive_linear());
     let error = prepare(project.config(), &compiler()).err().unwrap();
     assert_eq!(
         error.to_string(),

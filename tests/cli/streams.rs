@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Project, binary, ended_with};
+use crate::common::{Project, binary, ended_with, including};
 use serde_json::{Value, json};
 
 /// Runs a line of sh in the project, with the program as `$U`; returns the exit code, stdout and stderr.
@@ -214,15 +214,8 @@ fn paths_with_commas_colons_and_newlines_are_paths() {
 
 #[test]
 fn the_saved_program_has_the_included_text() {
-    let program = include_str!("../../stan/linear.stan");
-    let line = "  sigma2 ~ normal(0, sigma2_scale);\n";
-    assert!(program.contains(line));
-    let project = Project::new(&[("model.stan", json!("own.stan"))]);
-    project.write(
-        "own.stan",
-        &program.replace(line, "#include prior,of.stan\n"),
-    );
-    project.write("prior,of.stan", line);
+    let project = Project::new(&[("model.stan", json!("including.stan"))]);
+    let program = including(&project);
     project.run(&["fit", "config.json", "--quiet"], 0);
     let saved = fs::read_to_string(project.path("out/model.stan")).unwrap();
     assert_eq!(saved, program);

@@ -12,6 +12,8 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::common::LINEAR;
+
 const TABLES: [&str; 5] = [
     "plan.csv",
     "results.csv",
@@ -231,13 +233,13 @@ fn a_job_array_in_shuffled_order_with_killed_jobs_gives_the_same_tables() {
 #[test]
 fn a_failing_task_is_named_and_the_others_are_done() {
     let mut config = small();
-    config["methods"]["broken"] = json!({"model": {"stan": "broken.stan"}});
+    config["methods"]["broken"] = json!({"model": {"stan": "linear.stan"}});
     let study = StudyFolder::new(&config);
-    let program = "data { int<lower=1> N; int<lower=1> D; matrix[N, D] X; real<lower=0, upper=1> alpha; }\n\
-        parameters { vector[D] beta; real<lower=0> sigma2; vector[N] y; }\n\
-        model { if (N > 50) reject(\"too many rows\"); beta ~ normal(0, sqrt(1000)); sigma2 ~ normal(0, sqrt(1000));\n\
-        target += alpha * normal_id_glm_lpdf(y | X, 0, beta, sqrt(sigma2)); }\n";
-    fs::write(study.dir.path().join("broken.stan"), program).unwrap();
+    let prior = "  sigma2 ~ normal(0, sigma2_scale);\n";
+    let broken = format!("{prior}  if (N > 50) reject(\"too many rows\");\n");
+    let broken = LINEAR.replace(prior, &broken);
+    assert_ne!(broken, LINEAR);
+    fs::write(study.dir.path().join("linear.stan"), broken).unwrap();
     let output = study.study(&[]).output().unwrap();
     assert_eq!(output.status.code(), Some(4), "{}", text(&output));
     let printed = text(&output);
@@ -251,11 +253,7 @@ fn a_failing_task_is_named_and_the_others_are_done() {
     );
     assert!(printed.contains("too many rows"), "{printed}");
     // Once the program is mended, the failed tasks are run, and those of the program's old text are not taken for its own.
-    fs::write(
-        study.dir.path().join("broken.stan"),
-        program.replace("N > 50", "N > 5000"),
-    )
-    .unwrap();
+    fs::write(study.dir.path().join("linear.stan"), LINEAR).unwrap();
     let printed = study.succeeds(&[]);
     assert!(
         printed.contains("18 tasks done, 0 missing, 0 failed"),

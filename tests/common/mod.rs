@@ -227,7 +227,27 @@ pub fn compiler() -> Compiler<'static> {
     Compiler::find(None, &SilentBuild, 2).unwrap()
 }
 
-/// A program of tests/stan.
+/// The linear model.
+pub const LINEAR: &str = include_str!("../../stan/linear.stan");
+
+/// Writes `including.stan`, which is the linear model with a prior in `prior,of.stan`; returns the text of the whole.
+pub fn including(project: &Project) -> &'static str {
+    let line = "  centred ~ normal(beta_location, beta_scale);\n";
+    assert!(LINEAR.contains(line));
+    let text = LINEAR.replace(line, "#include prior,of.stan\n");
+    project.write("including.stan", &text);
+    project.write("prior,of.stan", line);
+    LINEAR
+}
+
+/// The linear model with coefficients above 0.
+pub fn positive_linear() -> String {
+    let text = LINEAR.replace("vector[D] beta;", "vector<lower=0>[D] beta;");
+    assert_ne!(text, LINEAR);
+    text
+}
+
+/// A program of tests/stan. Tests that name and write it alike share what is compiled.
 pub fn program(name: &str) -> StanSource {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stan");
     StanSource::from_file(&folder.join(name)).unwrap()

@@ -240,10 +240,10 @@ fn every_shipped_program_weighs_its_rows() {
     }
 }
 
-fn refused(program: &str) -> String {
+fn refused(name: &str, program: &str, data: Value) -> String {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("own.stan"), program).unwrap();
-    let settings = json!({"model": {"stan": "own.stan"}});
+    fs::write(folder.path().join(name), program).unwrap();
+    let settings = json!({"model": {"stan": name, "data": data}});
     let config = parsed(folder.path(), &Y, &settings);
     let error = prepare(config, &crate::study::compiler()).err().unwrap();
     let folder = format!("{}/", folder.path().display());
@@ -259,16 +259,26 @@ fn programs_that_do_not_weigh_their_rows_are_refused_in_one_sentence() {
                  permutation.feedback to \"full\" and permutation.outside to false, and remove data.weights";
     let plain = fs::read_to_string(program("linear_log_lik")).unwrap();
     assert_eq!(
-        refused(&plain),
-        format!("own.stan has no weight for each row, {needs}")
+        refused("linear_log_lik.stan", &plain, json!({})),
+        format!("linear_log_lik.stan has no weight for each row, {needs}")
     );
     let bounded = right.replace("vector[weighted * N]", "vector<lower=0>[weighted * N]");
     assert_eq!(
-        refused(&bounded),
+        refused("own.stan", &bounded, json!({})),
         format!("own.stan declares `weight` with a constraint, {needs}")
     );
-    for forgetful in ["alpha * normal", "alpha * weight[1] * normal"] {
-        let message = refused(&right.replace("alpha * weight[i] * normal", forgetful));
+    // No weight at all, and the weight of another row.
+    let weighted = "int<lower=0, upper=1> weighted;";
+    let own_weight = "alpha * weight[i] * normal";
+    assert!(right.contains(weighted) && right.contains(own_weight));
+    let forgetful = right
+        .replace(
+            weighted,
+            &format!("{weighted} int<lower=0, upper=1> first;"),
+        )
+        .replace(own_weight, "alpha * (first ? weight[1] : 1) * normal");
+    for first in [0, 1] {
+        let message = refused("own.stan", &forgetful, json!({ "first": first }));
         assert!(
             message.starts_with(
                 "own.stan does not multiply the log likelihood of each row by its weight: without "

@@ -12,7 +12,7 @@ use crate::common::{Project, compiler, program};
 const NUM_ROWS: usize = 40;
 
 /// Correlated predictors far from zero and of different scale; the linear model, or a program of the user's own.
-fn prepared(program: Option<&str>, changes: &[(&str, Value)]) -> Prepared {
+fn prepared(own: Option<(&str, &str)>, changes: &[(&str, Value)]) -> Prepared {
     let project = Project::new(&[]);
     let wave = |k: usize, speed: f64| (k as f64 * speed + (k * k) as f64 * 0.37).sin();
     let line = |k: usize| {
@@ -26,9 +26,9 @@ fn prepared(program: Option<&str>, changes: &[(&str, Value)]) -> Prepared {
     let lines: String = (0..NUM_ROWS).map(line).collect();
     project.write("data.csv", &format!("a,b,y\n{lines}"));
     let mut all = vec![("data.predictors", json!(["a", "b"]))];
-    if let Some(text) = program {
-        project.write("own.stan", text);
-        all.push(("model.stan", json!("own.stan")));
+    if let Some((name, text)) = own {
+        project.write(name, text);
+        all.push(("model.stan", json!(name)));
         all.push(("model.family", json!({"name": "gaussian"})));
     }
     all.extend(changes.iter().cloned());
@@ -57,7 +57,7 @@ model {
 fn own(variant: usize, changes: &[(&str, Value)]) -> Prepared {
     let mut all = vec![("model.data", json!({ "variant": variant }))];
     all.extend(changes.iter().cloned());
-    prepared(Some(OWN), &all)
+    prepared(Some(("own.stan", OWN)), &all)
 }
 
 /// The largest differences from the program, relative to its values: of the log density, and of its slope along a line.
@@ -107,11 +107,12 @@ fn differences(prepared: &Prepared) -> [f64; 2] {
 #[test]
 fn value_and_gradient_are_those_of_the_program() {
     let tempered = [("temperature", json!(0.4))];
-    let informative = program("linear_informative.stan").text;
+    let name = "linear_informative.stan";
+    let informative = program(name).text;
     for prepared in [
         prepared(None, &[]),
         prepared(None, &tempered),
-        prepared(Some(&informative), &[]),
+        prepared(Some((name, &informative)), &[]),
         own(0, &tempered),
     ] {
         let [value, slope] = differences(&prepared);
