@@ -178,11 +178,7 @@ fn counts_are_set_beside_a_known_rate() {
     project.write("data.csv", &csv_of(&counts.collect::<Vec<_>>()));
     let (stdout, stderr) = project.run(&["fit", "config.json", "--compare"], 0);
     assert!(!stderr.contains("nothing to compare"), "{stderr}");
-    let methods = [
-        "known rate",
-        "joint (not recommended)",
-        "recommended",
-    ];
+    let methods = ["known rate", "joint (not recommended)", "recommended"];
     for (line, method) in coefficients(&stdout).iter().zip(methods) {
         assert!(line.contains(method), "{stdout}");
     }
