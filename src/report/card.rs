@@ -149,15 +149,16 @@ fn steps(fit: &Posterior, status: Status) -> Vec<String> {
                         .into(),
                 );
                 steps.push("Check some links by hand: mark right ones in a column for data.safe, or give the count as permutation.prior.audit.".into());
-                if matches!(
-                    fit.config.model.family(),
-                    Family::Gaussian | Family::StudentT { .. }
-                ) {
-                    steps.push(
-                        "Try model.stan \"robust\", which allows tails and a spread that changes."
-                            .into(),
-                    );
-                }
+                let other = match fit.config.model.family() {
+                    Family::Gaussian | Family::StudentT { .. } => Some(
+                        "Try model.stan \"robust\", which allows tails and a spread that changes.",
+                    ),
+                    Family::Poisson => Some(
+                        "Try model.stan \"negative_binomial\", which allows counts that vary more.",
+                    ),
+                    _ => None,
+                };
+                steps.extend(other.map(String::from));
             }
         }
         _ if num_wrong > 0 => {

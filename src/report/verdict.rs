@@ -247,6 +247,9 @@ fn alternative(fit: &Posterior) -> &'static str {
         Family::Gaussian | Family::StudentT { .. } => {
             ", or the program `robust`, which allows tails and a spread that changes"
         }
+        Family::Poisson => {
+            ", or the program `negative_binomial`, which allows counts that vary more"
+        }
         _ => "",
     }
 }
