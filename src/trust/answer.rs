@@ -209,8 +209,9 @@ impl Ingredients<'_> {
         high.map_or(0.0, |(rate, _)| *rate)
     }
 
-    /// What the joint posterior is compared with: an estimate that does not rely on the likelihood, with the standard
-    /// deviations over its rates.
+    /// What the joint posterior is compared with: an estimate that does not rely on the likelihood. For counts and positive
+    /// responses its standard deviations are those of the interval over all possible rates: that of a mean on the log scale
+    /// understates how far the estimate lies from an efficient one.
     pub fn beside_joint(&self) -> Option<Vec<Coefficient>> {
         let robust = self.robust.as_ref().filter(|_| self.has_known_rate)?;
         if self.is_real() {
