@@ -72,6 +72,8 @@ pub struct RobustMixtureFit {
     pub widest: Vec<[f64; 2]>,
     /// The least and the largest rate that cannot be excluded.
     pub possible: [f64; 2],
+    /// The probability that the link of each row stays.
+    pub stays: Vec<f64>,
 }
 
 /// None where responses or predictors do not vary, where rows are few or many responses are equal, or where most links are known
@@ -115,6 +117,7 @@ pub fn robust_mixture(
         .map(|k| completion.at(&fits[k], RATES[k], rates.weights[k]))
         .collect();
     let mut at_rates = at_rates?;
+    let stays = completion.stays(&fits, &rates.weights);
     anchor_all(&mut at_rates, x, y, space)?;
     let widest = rates.widest(&at_rates, x.ncols());
     at_rates.retain(|at| at.weight > NEGLIGIBLE);
@@ -124,6 +127,7 @@ pub fn robust_mixture(
         estimate: Average::new(&at_rates).into_fit(at_rates),
         widest,
         possible: rates.possible_rates(),
+        stays,
     })
 }
 
@@ -416,6 +420,19 @@ struct Completion<'a> {
 }
 
 impl Completion<'_> {
+    /// The probability that the link of each row stays, averaged over `RATES`.
+    fn stays(&self, fits: &[regression::Fit], weights: &[f64]) -> Vec<f64> {
+        let mut average = vec![0.0; self.y.len()];
+        let count = || (0..RATES.len()).filter(|&k| weights[k] > NEGLIGIBLE);
+        let total: f64 = count().map(|k| weights[k]).sum();
+        for k in count() {
+            let stays = self.regression.stays(&fits[k], RATES[k]);
+            let share = weights[k] / total;
+            (average.iter_mut().zip(stays)).for_each(|(sum, s)| *sum += share * s);
+        }
+        average.iter().map(|s| s.clamp(0.0, 1.0)).collect()
+    }
+
     fn at(&self, fit: &regression::Fit, rate: f64, weight: f64) -> Option<AtRate> {
         let stays = self.regression.stays(fit, rate);
         let spreads = self.regression.log_spread(fit);

@@ -60,7 +60,7 @@ pub(super) fn check(args: CheckArgs) -> Result<(), Failure> {
     warn_of_unreachable_links(&prepared);
     warn_of_size(&prepared);
     prepared.check_room()?;
-    say!("stan     {}", prepared.toolchain);
+    say!("stan     {}", prepared.program.toolchain);
     say!("output   {}", tidy(&prepared.config.output));
     match check_output(&Folder::new(&prepared.config.output), Existing::Refuse) {
         Ok(()) => say!("Everything is ready to fit."),

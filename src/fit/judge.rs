@@ -11,6 +11,7 @@ use crate::data::Dataset;
 use crate::posterior::diagnostics::SummaryRow;
 use crate::posterior::{Folder, Posterior, coefficients_csv, summary};
 use crate::sampler::chain::Silent;
+use crate::sampler::links::{SurveyWeights, WeightSide};
 use crate::trust::{self, Coefficient, Judgement, Method};
 
 /// Enough for a mean within 4 % of its posterior standard deviation; the links as given are a plain posterior.
@@ -76,7 +77,13 @@ impl Prepared {
                     has_known_rate: known.is_some(),
                     joint,
                 };
-                fit.judge()
+                let reweigh = |weights: &[f64]| self.weighted(weights, num_threads, stop);
+                let reweigh = self.is_beyond_least_squares().then_some(reweigh);
+                match fit.judge(reweigh)? {
+                    Some(judgement) => judgement,
+                    // Ctrl-C came before the first draw of the weighted rows.
+                    None => return Ok(()),
+                }
             }
         };
         posterior.coefficients = judgement.coefficients;
@@ -127,6 +134,32 @@ impl Prepared {
         let samples = chains.into_iter().map(|(_, sample)| sample);
         let (draws, _) = split(samples.collect());
         Ok(summary::rows(&draws))
+    }
+
+    /// Whether the coefficients may be others than those of least squares, by its error law or by its priors, and it can weigh
+    /// its rows.
+    fn is_beyond_least_squares(&self) -> bool {
+        let shipped = self.config.model.stan.shipped();
+        let is_linear = shipped.is_some_and(|model| model.name == "linear");
+        !is_linear && self.program.takes_weights
+    }
+
+    /// The coefficients of the same program with every link kept and these weights of the rows; None where Ctrl-C came before the
+    /// first draw.
+    fn weighted(
+        &self,
+        weights: &[f64],
+        num_threads: usize,
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<Coefficient>>, FitError> {
+        let mut config = self.config.clone();
+        config.permutation.update = Update::None;
+        let mut data = self.data.clone();
+        data.weights = Some(SurveyWeights::new(weights.to_vec(), WeightSide::Predictors));
+        let weighted = self.program.with_data(config, data)?;
+        let rows = weighted.as_linked(num_threads, stop)?;
+        let coefficients = self.coefficients(&rows, Method::Weighted);
+        Ok((!coefficients.is_empty()).then_some(coefficients))
     }
 
     /// Huber, the row mixture and the estimate for a known rate, as far as they apply.

@@ -46,10 +46,8 @@ pub struct Prepared {
     pub outside: Option<OutsidePrior>,
     /// Of the rates of wrong links, where these depend on covariates.
     pub rates: Option<RateRegression>,
-    /// The text of the Stan program.
-    pub program: String,
-    /// The toolchain that compiled it.
-    pub toolchain: String,
+    /// The Stan program without data.
+    pub program: Program,
     /// None for data that came from no file.
     pub data_sha256: Option<String>,
 }
@@ -140,10 +138,12 @@ impl Prepared {
 }
 
 /// A compiled Stan program, waiting for data.
+#[derive(Clone)]
 pub struct Program {
     library: Arc<StanLibrary>,
     pub(super) label: String,
-    text: String,
+    /// Its text, with what it includes.
+    pub(crate) text: String,
     takes_alpha: bool,
     /// Whether it can weigh its rows: `weighted` stands in its data and `weight` among its parameters.
     pub(super) takes_weights: bool,
@@ -159,7 +159,8 @@ pub struct Program {
     dimensions: Option<usize>,
     /// Whether it can predict: `N_new` and `X_new` stand in its data.
     takes_new_rows: bool,
-    toolchain: String,
+    /// The toolchain that compiled it.
+    pub(crate) toolchain: String,
 }
 
 impl Program {
@@ -374,8 +375,7 @@ impl Program {
             prior,
             outside,
             rates,
-            program: self.text.clone(),
-            toolchain: self.toolchain.clone(),
+            program: self.clone(),
             data_sha256: None,
         })
     }

@@ -106,7 +106,7 @@ impl Prepared {
         }
         if folder
             .read(Folder::PROGRAM)?
-            .is_some_and(|text| text != self.program)
+            .is_some_and(|text| text != self.program.text)
         {
             return Err(differs(
                 "model.stan",

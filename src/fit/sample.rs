@@ -88,7 +88,7 @@ impl Prepared {
     /// Writes what a fit begins with; results of fewer draws are removed.
     pub(super) fn write_input(&self, folder: &Folder) -> Result<(), FitError> {
         folder.clear_results()?;
-        folder.write(Folder::PROGRAM, &self.program)?;
+        folder.write(Folder::PROGRAM, &self.program.text)?;
         folder.write_json(Folder::DATA, &self.data_summary())?;
         Ok(folder.replace_json(Folder::CONFIG, &self.saved_config())?)
     }
@@ -115,7 +115,7 @@ impl Prepared {
         let numbers = RowNumbers::of(&self.data);
         posterior.links = links.map(|links| LinksSummary::of(links, numbers));
         posterior.versions = self.versions();
-        posterior.program = Some(self.program.clone());
+        posterior.program = Some(self.program.text.clone());
         posterior.data = Some(self.data_summary());
         posterior.diagnostics = Some(Diagnostics {
             num_rows: Some(self.data.num_rows()),
@@ -203,7 +203,7 @@ impl Prepared {
         Versions {
             unshuffle: Some(env!("CARGO_PKG_VERSION").into()),
             stan: Some(self.model.stan_version()),
-            toolchain: Some(self.toolchain.clone()),
+            toolchain: Some(self.program.toolchain.clone()),
             data_sha256: self.data_sha256.clone(),
             settings_sha256: Some(self.config.settings_sha256()),
         }

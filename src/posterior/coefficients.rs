@@ -23,6 +23,8 @@ pub enum Method {
     KnownRate,
     /// Least squares on the responses that a row mixture with a robust error law completes.
     RobustMixture,
+    /// The same program with every link kept, each row weighted by the probability of the robust mixture that its link is right.
+    Weighted,
 }
 
 impl Method {
@@ -36,6 +38,7 @@ impl Method {
             Method::Mixture => "mixture",
             Method::KnownRate => "known_rate",
             Method::RobustMixture => "robust_mixture",
+            Method::Weighted => "weighted",
         }
     }
 }

@@ -424,6 +424,9 @@ fn recommendation(fit: &Posterior, trust: &Trust) -> Option<String> {
         Method::RobustMixture => {
             "are those of a mixture of right and wrong rows that relies on no particular error law"
         }
+        Method::Weighted => {
+            "are those of the same model with every link kept and each row weighted by the probability that its link is right, which relies on no particular error law"
+        }
         Method::KnownRate => {
             "are those of the same model with every link kept, corrected for a share of wrong links without using the likelihood"
         }

@@ -1,7 +1,7 @@
 //! The recommended coefficients: the joint posterior where the checks pass, else what needs less of the model.
 
 use crate::baseline::{KnownRate, RateAveraged, RobustMixtureFit, least_squares, one_rate};
-use crate::config::{Config, Prior, ResponseKind};
+use crate::config::{Config, Family, Prior, ResponseKind};
 use crate::data::Dataset;
 use crate::numerics::Z_90;
 use crate::posterior::{Coefficient, Method};
@@ -26,6 +26,9 @@ pub(super) struct Ingredients<'a> {
     /// The robust mixture, where it applies. Of counts and positive responses it is that of their logarithms, and says
     /// something of the rate only.
     pub robust: Option<RobustMixtureFit>,
+    /// The program with every link kept, each row weighted by the probability of the robust mixture that its link is right; empty
+    /// where that was not needed.
+    pub weighted: Vec<Coefficient>,
     /// Whether the estimate for a known rate applies.
     pub has_known_rate: bool,
 }
@@ -73,8 +76,13 @@ impl Ingredients<'_> {
         if !self.has_known_rate {
             return None;
         }
-        if let Some(robust) = self.robust.as_ref().filter(|_| self.is_real()) {
-            return Some((self.around(robust)?, Method::RobustMixture));
+        if let Some(robust) = self.of_real() {
+            let source = match self.weighted.is_empty() {
+                true if self.is_normal() => Method::RobustMixture,
+                true => Method::AsLinked,
+                false => Method::Weighted,
+            };
+            return Some((self.around(robust, source)?, source));
         }
         if let Some(rates) = self.outside_rates() {
             return Some((self.corrected(&rates, &[])?, Method::KnownRate));
@@ -97,6 +105,16 @@ impl Ingredients<'_> {
         self.config.model.response_kind() == ResponseKind::Real
     }
 
+    /// Whether the program's coefficients are those of least squares, but for its priors.
+    fn is_normal(&self) -> bool {
+        self.config.model.family() == Family::Gaussian
+    }
+
+    /// The robust mixture of real responses, whose coefficients are those of the responses themselves.
+    pub fn of_real(&self) -> Option<&RobustMixtureFit> {
+        self.robust.as_ref().filter(|_| self.is_real())
+    }
+
     /// Rates and their weights, where they are known from outside the responses of the file.
     fn outside_rates(&self) -> Option<Vec<(f64, f64)>> {
         let rates = self.config.permutation.prior.rate_grid();
@@ -107,9 +125,10 @@ impl Ingredients<'_> {
         self.as_linked.iter().find(|given| given.name == name)
     }
 
-    /// The robust mixture, which at the rate 0 is the program with every link kept. Its interval reaches over those at all rates
-    /// that cannot be excluded, or over that of the estimate for a known rate at what an audit says.
-    fn around(&self, robust: &RobustMixtureFit) -> Option<Vec<Coefficient>> {
+    /// The robust mixture, which at the rate 0 is the program with every link kept; or, where the program has an error law of its own,
+    /// that program with weights or with every link kept. The interval reaches over those of the robust mixture at all rates that
+    /// cannot be excluded, or over that of the estimate for a known rate at what an audit says.
+    fn around(&self, robust: &RobustMixtureFit, source: Method) -> Option<Vec<Coefficient>> {
         let estimate = &robust.estimate;
         let beside: Vec<[f64; 2]> = match self.outside_rates() {
             Some(rates) => {
@@ -124,17 +143,30 @@ impl Ingredients<'_> {
             .filter(|(rate, _)| *rate == 0.0)
             .map(|(_, weight)| weight)
             .sum();
+        let [least_rate, _] = robust.possible;
         let names = self.data.predictor_names.iter().enumerate();
         let around = names.map(|(k, name)| {
-            let own = self.given(name).map_or(kept.beta[k], |own| own.estimate);
-            let shift = weight_of_kept * (own - kept.beta[k]);
+            let given = self.given(name);
+            let weighted = self.weighted.iter().find(|own| own.name == *name);
+            let own = given.map_or(kept.beta[k], |own| own.estimate);
+            let centre = match (source, weighted) {
+                (Method::Weighted, Some(weighted)) => weighted.estimate,
+                (Method::AsLinked, _) => own,
+                _ => estimate.mean[k] + weight_of_kept * (own - kept.beta[k]),
+            };
+            let shift = centre - estimate.mean[k];
             let [low, high] = beside[k];
-            let interval = [estimate.q5[k].min(low), estimate.q95[k].max(high)];
-            recommended(
-                name,
-                estimate.mean[k] + shift,
-                interval.map(|end| end + shift),
-            )
+            let of_mixture = [
+                estimate.q5[k].min(low) + shift,
+                estimate.q95[k].max(high) + shift,
+            ];
+            // An error law of its own loses less, or other things, by wrong links than least squares does.
+            let is_possible = source != Method::RobustMixture && least_rate == 0.0;
+            let with_own = weighted.into_iter().chain(given.filter(|_| is_possible));
+            let interval = with_own.fold(of_mixture, |[low, high], own| {
+                [low.min(own.q5), high.max(own.q95)]
+            });
+            recommended(name, centre, interval)
         });
         Some(around.collect())
     }
@@ -176,8 +208,13 @@ impl Ingredients<'_> {
         Some(corrected.collect())
     }
 
-    /// The rate at which the coefficients are corrected where a check fails: that of the robust mixture.
+    /// The rate at which the coefficients are corrected where a check fails: that of the robust mixture, or what is known of it where
+    /// the correction uses that alone.
     pub fn believed_rate(&self) -> f64 {
+        let known = self.outside_rates().filter(|_| self.of_real().is_none());
+        if let Some(rates) = known.filter(|_| self.has_known_rate) {
+            return rates.iter().map(|(rate, weight)| rate * weight).sum();
+        }
         let robust = self.robust.as_ref();
         robust.map_or(0.0, |robust| robust.estimate.rate)
     }
@@ -336,6 +373,7 @@ mod tests {
             as_linked: &[],
             rate,
             robust: None,
+            weighted: Vec::new(),
             has_known_rate,
         }
     }
@@ -486,6 +524,56 @@ mod tests {
         let (slope, _) = slope(all.recommended(false));
         let moved = slope.estimate - of_least_squares.estimate;
         assert!((moved - weight * (2.3 - kept)).abs() < 1e-9, "{moved}");
+    }
+
+    /// `x` of a program with Student t errors, whose weights were asked for or could not be.
+    fn of_student_t(weighted: Vec<Coefficient>) -> (Coefficient, Method, RobustMixtureFit) {
+        let config = config_of("student_t", json!({"name": "beta_binomial"}));
+        let data = data();
+        let space = LinkSpace::free(data.num_rows());
+        let given = [line(Method::AsLinked, 3.0)];
+        let mut all = ingredients(&config, &data, &space, (0.2, 0.3), true);
+        all.robust = robust(&config, &data, &space);
+        all.as_linked = &given;
+        all.weighted = weighted;
+        let (slope, method) = slope(all.recommended(false));
+        (slope, method, all.robust.unwrap())
+    }
+
+    /// Its coefficients are not those of least squares: 3 with every link kept, where least squares has 2.
+    #[test]
+    fn a_program_with_an_error_law_of_its_own_is_recommended_with_weights() {
+        let (slope, method, robust) = of_student_t(vec![line(Method::Weighted, 3.4)]);
+        assert_eq!((slope.estimate, method), (3.4, Method::Weighted));
+        // As far as the intervals of the robust mixture at the possible rates, and over both of the program's own.
+        let shift = 3.4 - robust.estimate.mean[1];
+        assert_eq!(robust.possible[0], 0.0);
+        assert!(slope.q5 <= robust.widest[1][0] + shift, "{slope:?}");
+        assert!(slope.q95 >= robust.widest[1][1] + shift, "{slope:?}");
+        assert!(slope.q5 <= 3.0 - 0.16 && slope.q95 >= 3.4 + 0.16);
+        assert!(robust.stays.iter().all(|s| (0.5..=1.0).contains(s)));
+    }
+
+    #[test]
+    fn without_weights_such_a_program_keeps_its_links() {
+        let (slope, method, _) = of_student_t(Vec::new());
+        assert_eq!((slope.estimate, method), (3.0, Method::AsLinked));
+        assert!(
+            slope.q5 <= 3.0 - 0.16 && slope.q95 >= 3.0 + 0.16,
+            "{slope:?}"
+        );
+    }
+
+    #[test]
+    fn with_an_audit_counts_are_corrected_at_its_rate() {
+        let audit = json!({"name": "beta_binomial", "audit": {"checked": 400, "wrong": 80}});
+        let config = config_of("poisson", audit);
+        let data = counts(0);
+        let space = LinkSpace::free(data.num_rows());
+        let mut all = ingredients(&config, &data, &space, (0.0, 0.0), true);
+        all.robust = robust(&config, &data, &space);
+        let believed = all.believed_rate();
+        assert!((believed - 0.2).abs() < 0.01, "{believed}");
     }
 
     #[test]

@@ -121,10 +121,15 @@ pub struct Judgement {
 pub type PValue = (Aspect, Option<f64>);
 
 impl FitToJudge<'_> {
-    pub fn judge(&self) -> Judgement {
+    /// `reweigh` gives the coefficients of the same program with every link kept and these weights of the rows; it is there
+    /// where the program may have other coefficients than least squares. None where it was interrupted.
+    pub fn judge<E>(
+        &self,
+        reweigh: Option<impl Fn(&[f64]) -> Result<Option<Vec<Coefficient>>, E>>,
+    ) -> Result<Option<Judgement>, E> {
         let rates = self.rates();
         let quantile = crate::numerics::quantile(&rates, answer::HIGH_POINT).unwrap_or(0.0);
-        let ingredients = Ingredients {
+        let mut ingredients = Ingredients {
             config: self.config,
             data: self.data,
             space: self.space,
@@ -133,6 +138,7 @@ impl FitToJudge<'_> {
             rate: (frame::mean_or_zero(&rates), quantile),
             has_known_rate: self.has_known_rate,
             robust: self.robust_mixture(),
+            weighted: Vec::new(),
         };
         let mut checks: Vec<Check> = self
             .p_values()
@@ -156,6 +162,12 @@ impl FitToJudge<'_> {
             Some(check) => check.sentence.clone(),
             None => String::new(),
         };
+        if let (false, Some(reweigh), Some(robust)) = (trusted, reweigh, ingredients.of_real()) {
+            let Some(weighted) = reweigh(&robust.stays)? else {
+                return Ok(None);
+            };
+            ingredients.weighted = weighted;
+        }
         let Recommended {
             mut coefficients,
             source,
@@ -163,11 +175,11 @@ impl FitToJudge<'_> {
         coefficients.extend(self.joint.iter().cloned());
         coefficients.extend(self.as_linked.iter().cloned());
         coefficients.extend(self.others.iter().cloned());
-        let is_real = self.config.model.response_kind() == ResponseKind::Real;
-        if let Some(robust) = ingredients.robust.as_ref().filter(|_| is_real) {
+        if let Some(robust) = ingredients.of_real() {
             coefficients.extend(ingredients.named(&robust.estimate, Method::RobustMixture));
         }
-        Judgement {
+        coefficients.extend(ingredients.weighted.iter().cloned());
+        Ok(Some(Judgement {
             trust: Trust {
                 trusted,
                 source,
@@ -183,7 +195,7 @@ impl FitToJudge<'_> {
                 wrong_along: along::wrong_along(self.data, self.p_moved),
             },
             coefficients,
-        }
+        }))
     }
 
     /// How far the slopes of the joint posterior lie from those of the robust mixture.

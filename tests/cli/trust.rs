@@ -162,6 +162,39 @@ fn counts_that_vary_more_than_the_model_says_are_not_corrected_for_it() {
     );
 }
 
+/// Student t errors are another law than least squares has, and the recommended answer is that of the same program. A spread
+/// that grows with x contradicts it.
+#[test]
+fn a_program_with_its_own_error_law_is_recommended_with_weighted_rows() {
+    let (project, said) = fit("student_t", &csv(Errors::GrowingSpread, 60, 1.0));
+    let (trust, coefficients) = judged(&project);
+    assert!(!trust.trusted, "{trust:?}");
+    assert_eq!(trust.source, Method::Weighted);
+    let methods = [
+        Method::Recommended,
+        Method::Weighted,
+        Method::AsLinked,
+        Method::RobustMixture,
+    ];
+    let [recommended, weighted, given, mixture] = methods.map(|m| slope(&coefficients, m));
+    assert_eq!(recommended.estimate, weighted.estimate);
+    assert!(recommended.q5 <= weighted.q5 && weighted.q95 <= recommended.q95);
+    // With every link right, Student t errors have the slope .95 in this file; least squares has another.
+    let right = fit("student_t", &csv(Errors::GrowingSpread, 0, 1.0)).0;
+    let right = slope(&judged(&right).1, Method::AsLinked).clone();
+    let off = |c: &Coefficient| (c.estimate - right.estimate).abs() / right.sd;
+    assert!(off(recommended) < off(given), "{recommended:?} {given:?}");
+    assert!(
+        off(recommended) < off(mixture),
+        "{recommended:?} {mixture:?}"
+    );
+    let said = said.replace('\n', " ");
+    assert!(
+        said.contains("each row weighted by the probability"),
+        "{said}"
+    );
+}
+
 #[test]
 fn checks_and_answers_do_not_depend_on_the_unit() {
     let [one, thousand] = [1.0, 1000.0].map(|unit| {

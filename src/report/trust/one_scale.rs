@@ -10,13 +10,14 @@ use crate::report::page::Picture;
 const MOST_DRAWN: usize = 30;
 
 /// In the order of the legend; the fit as linked is the line at 0.
-const METHODS: [(Method, &str); 6] = [
+const METHODS: [(Method, &str); 7] = [
     (Method::Recommended, "recommended"),
     (Method::Joint, "joint posterior"),
     (Method::Huber, "Huber"),
     (Method::Mixture, "row mixture"),
     (Method::KnownRate, "known rate"),
     (Method::RobustMixture, "robust mixture"),
+    (Method::Weighted, "rows weighted"),
 ];
 
 pub fn picture(fit: &Posterior) -> Result<Picture, String> {
