@@ -3,6 +3,7 @@
 SOURCES <- c(
   joint = "the joint posterior of coefficients and links",
   robust_mixture = "a mixture of right and wrong rows that relies on no particular error law",
+  weighted = "the same model with every link kept and each row weighted by the probability that its link is right",
   known_rate = "an estimate for a known rate of wrong links",
   as_linked = "the links as given"
 )
