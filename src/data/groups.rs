@@ -27,6 +27,21 @@ pub struct Groups {
     pub z: Array2<f64>,
 }
 
+impl Groups {
+    /// What the group of each row adds to the linear predictor. Deviations are counted by group, in each by the columns of `z`.
+    pub fn part(&self, deviation: impl Fn(usize) -> f64) -> Vec<f64> {
+        let num_columns = self.z.ncols();
+        let rows = self.z.rows().into_iter().zip(&self.of_row);
+        rows.map(|(z, group)| {
+            let columns = z.iter().enumerate();
+            columns
+                .map(|(l, z)| z * deviation(group * num_columns + l))
+                .sum()
+        })
+        .collect()
+    }
+}
+
 pub(super) fn read(
     linked: &Linked,
     group: &Group,

@@ -158,7 +158,7 @@ impl Prepared {
         data.weights = Some(SurveyWeights::new(weights.to_vec(), WeightSide::Predictors));
         let weighted = self.program.with_data(config, data)?;
         let rows = weighted.as_linked(num_threads, stop)?;
-        let coefficients = self.coefficients(&rows, Method::Weighted);
+        let coefficients = self.coefficients(&rows, Method::AsLinked);
         Ok((!coefficients.is_empty()).then_some(coefficients))
     }
 

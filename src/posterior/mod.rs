@@ -37,7 +37,7 @@ use diagnostics::{Finding, SummaryRow};
 use draws::ChainDraws;
 pub use error::PosteriorError;
 pub use folder::{ExportFolder, Folder};
-pub use laws::{LawDraws, RowLaws};
+pub use laws::{LawDraws, RowLaws, mean_group_part};
 use links::LinksSummary;
 pub use lock::{ChainLock, FolderLock};
 pub use predictive::Predictive;

@@ -249,8 +249,11 @@ impl Ingredients<'_> {
     /// What the joint posterior is compared with: an estimate that does not rely on the likelihood. For counts and positive
     /// responses its standard deviations are those of the interval over all possible rates: that of a mean on the log scale
     /// understates how far the estimate lies from an efficient one.
+    ///
+    /// None with groups: their part comes from the joint posterior.
     pub fn beside_joint(&self) -> Option<Vec<Coefficient>> {
-        let robust = self.robust.as_ref().filter(|_| self.has_known_rate)?;
+        let is_independent = self.has_known_rate && self.data.groups.is_none();
+        let robust = self.robust.as_ref().filter(|_| is_independent)?;
         if self.is_real() {
             return Some(self.named(&robust.estimate, Method::RobustMixture));
         }

@@ -16,12 +16,12 @@ use rand::Rng;
 pub use crate::posterior::{Aspect, Check, Coefficient, Method, Rates, Trust};
 
 use crate::baseline::{KnownRate, RobustMixtureFit, robust_mixture};
-use crate::config::{Config, Family, ResponseKind};
+use crate::config::{Config, Family, Prior, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
 use crate::model::LogSpread;
 use crate::numerics::{dot, rng};
-use crate::posterior::LawDraws;
 use crate::posterior::draws::ChainDraws;
+use crate::posterior::{LawDraws, mean_group_part};
 use crate::sampler::links::{LinkSpace, RatePrior};
 use answer::{Ingredients, Recommended};
 use checks::{MEASURED, applies, exchange_p_values, statistics};
@@ -88,10 +88,15 @@ const LARGEST_DISTANCE_EXPECTED: f64 = 2.5;
 /// the rates differ by this part of the joint posterior's, or by this much.
 const LIKE_RATES: (f64, f64) = (0.25, 0.02);
 
+/// With a smaller share of wrong links every row has its whole weight.
+const NEGLIGIBLE_SHARE: f64 = 1e-3;
+
 /// A share of wrong links above this is only stated where the file holds evidence for it.
 const NEEDS_EVIDENCE: f64 = 0.05;
 /// Half of Akaike's criterion by which wrong links must explain a file better than the best explanation without any.
 const LEAST_EVIDENCE: f64 = 10.0;
+/// The same where there is no other explanation to compare with: the posterior probability that no link is wrong, at most.
+const MOST_NONE_WRONG: f64 = 0.05;
 /// Evidence from which on nothing but wrong links explains the file: the coefficients need not agree with an estimate that
 /// makes less of them.
 const CLEAR_EVIDENCE: f64 = 20.0;
@@ -163,10 +168,19 @@ impl FitToJudge<'_> {
             None => String::new(),
         };
         if let (false, Some(reweigh), Some(robust)) = (trusted, reweigh, ingredients.of_real()) {
-            let Some(weighted) = reweigh(&robust.stays)? else {
+            let wrong = 1.0 - frame::mean(&robust.stays);
+            let weighted = match wrong < NEGLIGIBLE_SHARE {
+                true => Some(self.as_linked.clone()),
+                false => reweigh(&robust.stays)?,
+            };
+            let Some(weighted) = weighted else {
                 return Ok(None);
             };
-            ingredients.weighted = weighted;
+            let relabel = |c| Coefficient {
+                method: Method::Weighted,
+                ..c
+            };
+            ingredients.weighted = weighted.into_iter().map(relabel).collect();
         }
         let Recommended {
             mut coefficients,
@@ -218,13 +232,12 @@ impl FitToJudge<'_> {
     /// Whether the joint posterior says the same as the robust mixture: then what contradicts its error law has not bent the
     /// coefficients.
     fn agrees(&self, ingredients: &Ingredients) -> bool {
-        let Some(robust) = &ingredients.robust else {
+        let (Some(robust), Some(named)) = (&ingredients.robust, ingredients.beside_joint()) else {
             return false;
         };
         let (found, _) = ingredients.rate;
         let (part, at_least) = LIKE_RATES;
         let are_like = (found - robust.estimate.rate).abs() <= part * found + at_least;
-        let named = ingredients.beside_joint().unwrap_or_default();
         let mut slopes = named.iter().filter(|c| c.name != INTERCEPT);
         let is_near = |robust: &Coefficient| {
             let joint = self.joint.iter().find(|joint| joint.name == robust.name);
@@ -261,6 +274,18 @@ impl FitToJudge<'_> {
                 }
             };
             facts.push(Check::of_fact(Aspect::Evidence, passed, sentence.into()));
+        } else if let Some(none_wrong) = self.none_wrong() {
+            let is_small = found <= NEEDS_EVIDENCE;
+            let passed = is_small || none_wrong <= MOST_NONE_WRONG;
+            let sentence = match passed {
+                true if is_small => "So few links look wrong that nothing rests on them.".into(),
+                true => "The model does not explain the responses with every link kept.".into(),
+                false => format!(
+                    "By the model itself every link may be right: that has a probability of {}.",
+                    share(none_wrong)
+                ),
+            };
+            facts.push(Check::of_fact(Aspect::Evidence, passed, sentence));
         }
         let is_clear = evidence.is_some_and(|evidence| evidence >= CLEAR_EVIDENCE);
         if let Some(apart) = self.distance(ingredients).filter(|_| !is_clear) {
@@ -294,7 +319,7 @@ impl FitToJudge<'_> {
     /// of which stands for the interval up to the next (Dunn and Smyth 1996). None for several responses, yes-or-no ones,
     /// and likelihoods that only the program knows.
     fn scattered(&self, rng: &mut impl Rng) -> Option<Vec<f64>> {
-        let family = self.config.known_family()?;
+        let family = self.family()?;
         let is_possible = self.data.response_names.is_none() && self.no_exchange.is_none();
         // A response that moves leaves its offset behind, which the estimates without links do not know.
         if !is_possible || self.data.offset.is_some() {
@@ -302,7 +327,13 @@ impl FitToJudge<'_> {
         }
         let responses = self.data.response.iter();
         match family.response_kind() {
-            ResponseKind::Real if family.facts().is_additive => Some(self.data.response.clone()),
+            ResponseKind::Real if family.facts().is_additive => {
+                let Some(groups) = &self.data.groups else {
+                    return Some(self.data.response.clone());
+                };
+                let part = mean_group_part(groups, self.chains)?;
+                Some(responses.zip(part).map(|(y, part)| y - part).collect())
+            }
             ResponseKind::Count if self.has_known_rate => {
                 let within = |count: &f64| (count + rng.random::<f64>() + HALF_A_COUNT).ln();
                 Some(responses.map(within).collect())
@@ -322,7 +353,7 @@ impl FitToJudge<'_> {
         let response = self.scattered(&mut rng)?;
         let y: Vec<f64> = frame.rows.iter().map(|&r| response[r]).collect();
         // Other families have a law that no rival of their logarithms contains.
-        let family = self.config.known_family()?;
+        let family = self.family()?;
         let is_normal = matches!(family, Family::Gaussian | Family::LogNormal);
         let has_rival = is_normal || family.response_kind() == ResponseKind::Real;
         has_rival.then(|| rival::evidence(&frame, &y, is_normal))?
@@ -334,6 +365,17 @@ impl FitToJudge<'_> {
         let prior = self.config.permutation.prior.rate().unwrap_or(USUAL_PRIOR);
         let x = self.data.x.view();
         robust_mixture(x, &response, self.space, prior, &mut rng)
+    }
+
+    /// The posterior probability that no link is wrong, where the prior gives it one and no audit speaks of the rate.
+    fn none_wrong(&self) -> Option<f64> {
+        let prior = self.config.permutation.prior;
+        let has_audit = matches!(prior, Prior::BetaBinomial { audit: Some(_), .. });
+        let is_possible = prior.rate().is_some_and(|rate| rate.no_error > 0.0) && !has_audit;
+        let is_told = self.config.model.response_kind() != ResponseKind::ZeroOne;
+        let rates = self.rates();
+        let none = rates.iter().filter(|rate| **rate == 0.0).count() as f64;
+        (is_possible && is_told && !rates.is_empty()).then_some(none / rates.len() as f64)
     }
 
     /// Share of the rows that can move that each draw has moved.
@@ -351,7 +393,7 @@ impl FitToJudge<'_> {
         let Some(frame) = frame.filter(|_| self.no_exchange.is_none()) else {
             return none();
         };
-        let family = self.config.known_family();
+        let family = self.family();
         let family = family.filter(|_| self.data.response_names.is_none());
         let draws = family.and_then(|family| Some((family, self.law_draws(family)?)));
         let y: Vec<f64> = frame.rows.iter().map(|&r| self.data.response[r]).collect();
@@ -394,8 +436,9 @@ impl FitToJudge<'_> {
                 (aspect, applies(aspect, family).then_some(p))
             })
             .collect();
-        // The estimate for a known rate, with which the coefficients are compared, takes no offset.
-        let has_effect = applies(Aspect::Effect, family) && self.data.offset.is_none();
+        // The estimate for a known rate, with which the coefficients are compared, takes no offset and no groups.
+        let is_plain = self.data.offset.is_none() && self.data.groups.is_none();
+        let has_effect = applies(Aspect::Effect, family) && is_plain;
         let effect = has_effect.then(|| {
             let known = KnownRate::within(self.space);
             let effect = self.effect(&known)?;
@@ -415,7 +458,17 @@ impl FitToJudge<'_> {
 
     fn law_draws(&self, family: Family) -> Option<LawDraws<'_>> {
         let offset = self.data.offset.as_deref();
-        LawDraws::new(family, self.data.x.view(), offset, self.chains, self.spread)
+        let x = self.data.x.view();
+        let draws = LawDraws::new(family, x, offset, self.chains, self.spread)?;
+        draws.with_groups(self.data.groups.as_ref())
+    }
+
+    /// The law of the responses, where it is known.
+    fn family(&self) -> Option<Family> {
+        let shipped = self.config.model.stan.shipped();
+        let is_hierarchical = shipped.is_some_and(|model| model.name == "hierarchical");
+        let known = self.config.known_family();
+        known.or_else(|| is_hierarchical.then_some(Family::Gaussian))
     }
 
     /// Means and covariances of the coefficients; None for a program without one `beta` for each column of X.

@@ -195,6 +195,97 @@ fn a_program_with_its_own_error_law_is_recommended_with_weighted_rows() {
     );
 }
 
+/// Counts that hardly depend on x, under a prior by which either no link is wrong or any share of them.
+#[test]
+fn counts_that_cannot_tell_whether_links_are_wrong_get_no_number() {
+    let project = Project::new(&[
+        ("model.stan", json!("poisson")),
+        (
+            "permutation",
+            json!({"prior": {"name": "beta_binomial", "a": 1, "b": 4, "no_error": 0.5}}),
+        ),
+        (
+            "sampler",
+            json!({"chains": 2, "warmup": 500, "draws": 500, "seed": 3}),
+        ),
+    ]);
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let mut text = String::from("x,y\n");
+    for _ in 0..100 {
+        let x: f64 = StandardNormal.sample(&mut rng);
+        let count: f64 = Poisson::new((1.0 + 0.1 * x).exp())
+            .unwrap()
+            .sample(&mut rng);
+        text += &format!("{x},{count}\n");
+    }
+    project.write("data.csv", &text);
+    let (said, _) = project.run(&["fit", "config.json"], 0);
+    let (trust, _) = judged(&project);
+    assert!(trust.rates.as_ref().unwrap().joint > 0.05, "{trust:?}");
+    assert!(!trust.trusted, "{trust:?}");
+    assert!(
+        trust.sentence.contains("every link may be right"),
+        "{trust:?}"
+    );
+    let said = said.replace('\n', " ");
+    assert!(
+        said.contains("This file cannot tell whether links are wrong"),
+        "{said}"
+    );
+}
+
+/// score = 2 hours + what the school adds + error, every link right.
+fn schools(heavy_tails: bool) -> String {
+    let mut rng = ChaCha8Rng::seed_from_u64(21);
+    let normal = |rng: &mut ChaCha8Rng| -> f64 { StandardNormal.sample(rng) };
+    let own: Vec<f64> = (0..10).map(|_| 3.0 * normal(&mut rng)).collect();
+    let mut text = String::from("hours,school,score\n");
+    for k in 0..NUM_ROWS {
+        let hours = normal(&mut rng);
+        let error = match heavy_tails {
+            true => normal(&mut rng) / (rng.random::<f64>()).sqrt().max(0.02),
+            false => normal(&mut rng),
+        };
+        let score = 2.0 * hours + own[k % 10] + error;
+        text += &format!("{hours},s{},{score}\n", k % 10);
+    }
+    text
+}
+
+/// What a school adds is no part of the errors whose tails are judged.
+#[test]
+fn errors_around_groups_are_checked_too() {
+    for heavy_tails in [false, true] {
+        let project = Project::new(&[
+            ("model", json!({"stan": "hierarchical"})),
+            (
+                "data",
+                json!({"file": "data.csv", "formula": "score ~ hours + (1 | school)"}),
+            ),
+            ("permutation", json!({})),
+            (
+                "sampler",
+                json!({"chains": 2, "warmup": 500, "draws": 500, "seed": 3}),
+            ),
+        ]);
+        project.write("data.csv", &schools(heavy_tails));
+        project.run(&["fit", "config.json"], 0);
+        let (trust, _) = judged(&project);
+        // Group terms mix slowly, which says nothing of the errors.
+        let text = fs::read_to_string(project.path("out/trust.json")).unwrap();
+        let saved: Value = serde_json::from_str(&text).unwrap();
+        let failed = saved["checks"].as_array().unwrap().iter().filter(|check| {
+            check["passed"] == json!(false) && check["name"] != json!("convergence")
+        });
+        assert_eq!(failed.count() > 0, heavy_tails, "{trust:?}");
+        let sentences: Vec<&str> = trust.checks.iter().map(|c| c.sentence.as_str()).collect();
+        assert!(
+            sentences.iter().any(|s| s.contains("have one spread")),
+            "{sentences:?}"
+        );
+    }
+}
+
 #[test]
 fn checks_and_answers_do_not_depend_on_the_unit() {
     let [one, thousand] = [1.0, 1000.0].map(|unit| {

@@ -56,6 +56,15 @@ impl ChainDraws {
         Some(&self.columns[k])
     }
 
+    /// The columns of a matrix of `rows` by `columns`, in Stan's order: by columns.
+    pub fn matrix(&self, name: &str, rows: usize, columns: usize) -> Option<&[Vec<f64>]> {
+        let first = format!("{name}.1.1");
+        let start = self.names.iter().position(|known| *known == first)?;
+        let end = start + rows * columns;
+        let is_last = *self.names.get(end - 1)? == format!("{name}.{rows}.{columns}");
+        is_last.then(|| &self.columns[start..end])
+    }
+
     /// How many draws ended in a divergence.
     pub fn num_divergences(&self) -> usize {
         let divergent = self.column("divergent__").unwrap_or_default();
