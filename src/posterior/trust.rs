@@ -9,7 +9,7 @@ use crate::numerics::Bin;
 /// trust.json: the checks, and what the recommended coefficients are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trust {
-    /// No check that decides has failed, or the coefficients agree with an estimate that does not use the likelihood.
+    /// No check that decides has failed, or those that have are overruled.
     pub trusted: bool,
     /// What `recommended` has in coefficients.csv.
     pub source: Method,

@@ -27,7 +27,7 @@ use answer::{Ingredients, Recommended};
 use checks::{MEASURED, applies, exchange_p_values, statistics};
 use effect::Effect;
 use frame::Frame;
-use overrule::is_overruled;
+use overrule::Case;
 use replicate::Model;
 
 /// Chains count from 1; the agreement check and the predictive check have the last streams.
@@ -160,12 +160,18 @@ impl FitToJudge<'_> {
             .iter()
             .find(|check| check.decides && check.has_failed());
         let (found, _) = ingredients.rate;
-        let is_overruled = is_overruled(&checks, found, evidence, || self.agrees(&ingredients));
-        let trusted = first.is_none() || is_overruled;
-        let sentence = match first {
-            Some(_) if is_overruled => "The coefficients agree with an estimate that does not rely on the error law, so the joint posterior is recommended all the same.".into(),
-            Some(check) => check.sentence.clone(),
-            None => String::new(),
+        let case = Case {
+            checks: &checks,
+            share: found,
+            evidence,
+            num_draws: rates.len(),
+        };
+        let overruled = case.overruled(|| self.agrees(&ingredients));
+        let trusted = first.is_none() || overruled.is_some();
+        let sentence = match (first, overruled) {
+            (Some(_), Some(why)) => why.into(),
+            (Some(check), None) => check.sentence.clone(),
+            (None, _) => String::new(),
         };
         if let (false, Some(reweigh), Some(robust)) = (trusted, reweigh, ingredients.of_real()) {
             let wrong = 1.0 - frame::mean(&robust.stays);
