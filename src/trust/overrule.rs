@@ -1,14 +1,16 @@
 //! When a failed check does not stand against the joint posterior.
 
-use super::{Aspect, CLEAR_EVIDENCE, Check, NEEDS_EVIDENCE};
+use super::{Aspect, Check, NEEDS_EVIDENCE};
 
 /// Evidence for wrong links, as in the check of that name, from which on a share of them is stated although the tails or the
 /// spread of the rows that stay contradict the error law.
 const LEAST_EVIDENCE: f64 = 15.0;
 
-/// A check of the links that fails at a larger p-value is put down to chance where the evidence for wrong links is clear: some
-/// checks in a hundred do, and the other estimates lose much where links are certain. `unshuffle study configs/recommended.json`.
+/// A check of the links that fails at a larger p-value is put down to chance where the evidence for wrong links is overwhelming:
+/// some checks in a hundred do, and the other estimates lose much where links are certain.
+/// `unshuffle study configs/recommended.json` measures it.
 const CHANCE: f64 = 0.004;
+const OVERWHELMING: f64 = 50.0;
 /// With fewer draws no p-value is much smaller than that.
 const DRAWS_FOR_CHANCE: usize = 400;
 
@@ -48,8 +50,8 @@ impl Case<'_> {
             );
             is_of_links && check.p_value.is_some_and(|p| p > CHANCE)
         };
-        let is_clear = has(CLEAR_EVIDENCE) && self.num_draws >= DRAWS_FOR_CHANCE;
-        (is_clear && failed.iter().all(may_be_chance)).then_some(IS_CHANCE)
+        let is_certain = has(OVERWHELMING) && self.num_draws >= DRAWS_FOR_CHANCE;
+        (is_certain && failed.iter().all(may_be_chance)).then_some(IS_CHANCE)
     }
 }
 
@@ -107,11 +109,11 @@ mod tests {
     }
 
     #[test]
-    fn with_clear_evidence_a_check_of_the_links_may_fail_by_chance() {
+    fn with_overwhelming_evidence_a_check_of_the_links_may_fail_by_chance() {
         let at = |aspect, p| vec![Check::from_p_value(aspect, Some(p))];
         let links = at(Aspect::WrongByPredictors, 0.02);
         assert_eq!(overruled(&links, 0.1, Some(100.0), false), Some(IS_CHANCE));
-        assert_eq!(overruled(&links, 0.1, Some(12.0), false), None);
+        assert_eq!(overruled(&links, 0.1, Some(45.0), false), None);
         assert_eq!(overruled(&links, 0.1, None, false), None);
         let short = Case {
             checks: &links,
