@@ -77,12 +77,14 @@ as_linked <- function(set, fit) {
   frame
 }
 
-# Columns that move with the response: its own and `also` in one file, and all of its file where there are two.
+# Columns that move with the response: its own, `also` and those of a survey of responses in one file, and all of its file
+# where there are two.
 moving_columns <- function(fit, also) {
   data <- fit$config$data
   response <- response_columns(data)
   if (is.null(data$left)) {
-    return(unique(c(response, also)))
+    survey <- if (identical(data$weights$with, "response")) survey_columns(data)
+    return(unique(c(response, also, survey)))
   }
   left <- header(data$left)
   right <- header(data$right)

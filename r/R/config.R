@@ -76,6 +76,21 @@ with_audit <- function(config, audit) {
   config
 }
 
+# Survey weights are named, as every column here; lm() takes them as numbers.
+weights_entry <- function(weights) {
+  is_name <- is.character(weights) && length(weights) == 1
+  if (!is.null(weights) && !is_name && !is.list(weights)) {
+    fail("weights is the name of a column of data, or list(column = , with = , scale = )")
+  }
+  weights
+}
+
+# The columns of a survey: its weights, strata and clusters.
+survey_columns <- function(data) {
+  weights <- if (is.list(data$weights)) data$weights$column else data$weights
+  c(weights, data$strata, data$clusters)
+}
+
 write_config <- function(config, path) {
   writeLines(jsonlite::toJSON(config, auto_unbox = TRUE, null = "null", digits = NA, pretty = TRUE), path, useBytes = TRUE)
 }

@@ -1,7 +1,7 @@
 # `unshuffle()`: a fit of a formula and a data frame.
 
 # Regression after record linkage: samples the coefficients and the links.
-unshuffle <- function(formula, data, block = NULL, safe = NULL, audit = NULL, model = "linear", ...,
+unshuffle <- function(formula, data, block = NULL, safe = NULL, audit = NULL, model = "linear", ..., weights = NULL,
                       threads = NULL, folder = NULL, force = FALSE, resume = FALSE, quiet = !interactive()) {
   call <- match.call()
   formula <- stats::as.formula(formula)
@@ -14,7 +14,8 @@ unshuffle <- function(formula, data, block = NULL, safe = NULL, audit = NULL, mo
   # Two folders, as a fit never writes beside its own data.
   input <- new_folder(file.path(folder, "input"))
   output <- file.path(dirname(input), "output")
-  config <- list(model = model_section(model), data = list(block = block, safe = safe), output = output)
+  facts <- list(block = block, safe = safe, weights = weights_entry(weights))
+  config <- list(model = model_section(model), data = facts, output = output)
   config <- place_entries(config, list(...))
   if (!is.null(audit)) {
     config <- with_audit(config, audit)
@@ -79,9 +80,9 @@ with_data <- function(config, formula, data, input) {
   config
 }
 
-# Columns that say something of the links, so that `.` in a formula does not mean them.
+# Columns that say something of the links or of a survey, so that `.` in a formula does not mean them.
 not_predictors <- function(facts) {
-  unlist(facts[c("id", "block", "safe", "match_probability")], use.names = FALSE)
+  c(unlist(facts[c("id", "block", "safe", "match_probability")], use.names = FALSE), survey_columns(facts))
 }
 
 candidates_path <- function(candidates, input) {

@@ -5,7 +5,7 @@ use clap::Args;
 use super::config_args::{ConfigArgs, warn_of_size, warn_of_unreachable_links, what_was_done};
 use super::failure::Failure;
 use super::terminal::tidy;
-use crate::config::{self, WeightSide};
+use crate::config;
 use crate::fit::{Existing, Prepared, check_output, check_writable};
 use crate::posterior::Folder;
 use crate::priors::PriorsUsed;
@@ -93,15 +93,12 @@ fn weights_in_words(prepared: &Prepared) -> Option<String> {
     let Some(weights) = &prepared.data.weights else {
         return Some(format!("{}: every row counts once", asked.column));
     };
-    let side = match weights.side() {
-        WeightSide::Predictors => "stay with the predictors",
-        WeightSide::Response => "move with the response",
-    };
-    let sum: f64 = weights.values().iter().sum();
     Some(format!(
-        "{} ({side}); the {} rows count as {sum:.1}",
+        "{} ({}); the {} rows count as {:.1}",
         asked.column,
-        prepared.data.num_rows()
+        weights.side(),
+        prepared.data.num_rows(),
+        weights.sum()
     ))
 }
 

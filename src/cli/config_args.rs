@@ -252,6 +252,6 @@ pub(super) fn warn_of_unreachable_links(prepared: &Prepared) {
     }
 }
 
-fn plural(num_rows: usize) -> &'static str {
+pub(super) fn plural(num_rows: usize) -> &'static str {
     if num_rows == 1 { "row" } else { "rows" }
 }

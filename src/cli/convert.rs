@@ -1,15 +1,16 @@
-//! `unshuffle convert`: the pairs of a linkage program become a linked file, candidates and a config.
+//! `unshuffle convert`: the pairs of a linkage program become a linked file, candidates and a config. Where records are
+//! linked to nobody, the config names the two files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::config_args::how_linked;
+use super::config_args::{how_linked, plural};
 use super::failure::Failure;
 use super::json;
-use super::terminal::{absolute, refuse_input};
+use super::terminal::{absolute, from_folder, refuse_input};
 use crate::config;
 use crate::data::{self, CANDIDATES, Conversion, LINKED};
 use crate::text::{FileError, write_whole};
@@ -137,8 +138,13 @@ fn tell(conversion: &Conversion, args: &ConvertArgs) {
     for line in how_linked(linkage) {
         say!("{line}");
     }
-    if notes.num_unlinked > 0 {
-        say!("unlinked {} rows of the right file", notes.num_unlinked);
+    let (of_left, of_right) = notes.linked_to_nobody();
+    if of_left + of_right > 0 {
+        say!(
+            "unlinked {of_left} {} of the left file and {of_right} of the right one are linked to nobody, so the config \
+             names both files, and a response may belong to nobody",
+            plural(of_left)
+        );
     }
     let num_links = linkage.num_links;
     match (num_candidates, args.no_candidates) {
@@ -158,13 +164,21 @@ fn tell(conversion: &Conversion, args: &ConvertArgs) {
     }
 }
 
+/// The config, with the paths of its data as they are from the folder in which it stands.
+fn config_text(config: &Value, folder: &Path) -> String {
+    let mut config = config.clone();
+    for place in ["left", "right", "links/pairs", "links/labels"] {
+        if let Some(path) = config.pointer_mut(&format!("/data/{place}")) {
+            let from_here = path.as_str().expect("a path").to_string();
+            *path = json!(from_folder(Path::new(&from_here), folder));
+        }
+    }
+    serde_json::to_string_pretty(&config).expect("plain JSON") + "\n"
+}
+
 /// Refuses to replace files unless asked to.
 fn write(conversion: &Conversion, args: &ConvertArgs) -> Result<Vec<PathBuf>, Failure> {
     let candidates = conversion.candidates.as_ref();
-    let config = serde_json::to_string_pretty(&conversion.config).expect("plain JSON") + "\n";
-    let mut files = vec![(LINKED, &conversion.linked)];
-    files.extend(candidates.map(|text| (CANDIDATES, text)));
-    files.push((CONFIG, &config));
     let earlier = [LINKED, CANDIDATES, CONFIG].map(|name| args.output.join(name));
     let mut read = vec![&*args.left, &*args.right, &*args.pairs];
     read.extend(args.labels.as_deref());
@@ -178,6 +192,10 @@ fn write(conversion: &Conversion, args: &ConvertArgs) -> Result<Vec<PathBuf>, Fa
         )));
     }
     fs::create_dir_all(&args.output).map_err(FileError::write_to(&args.output))?;
+    let config = config_text(&conversion.config, &args.output);
+    let mut files = vec![(LINKED, &conversion.linked)];
+    files.extend(candidates.map(|text| (CANDIDATES, text)));
+    files.push((CONFIG, &config));
     let mut written = Vec::new();
     for (name, text) in files {
         let path = args.output.join(name);

@@ -1,6 +1,6 @@
 //! What several commands print.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use console::Term;
 
@@ -30,6 +30,20 @@ pub(super) fn tidy(path: &Path) -> String {
 /// A path that means the same in every folder.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// A path as it is from a folder, so that both may be moved together.
+pub(super) fn from_folder(path: &Path, folder: &Path) -> PathBuf {
+    let (Ok(path), Ok(folder)) = (path.canonicalize(), folder.canonicalize()) else {
+        return absolute(path);
+    };
+    let shared = path.components().zip(folder.components());
+    let shared = shared.take_while(|(one, other)| one == other).count();
+    let up = folder
+        .components()
+        .skip(shared)
+        .map(|_| Component::ParentDir);
+    up.chain(path.components().skip(shared)).collect()
 }
 
 /// The output folder of a fit, which may be named by its config.

@@ -1,4 +1,5 @@
-//! The output of a linkage program as one linked file, its candidates, and a config that fits it.
+//! The output of a linkage program as one linked file, its candidates, and a config that fits it. Where records are linked
+//! to nobody, the config names the two files instead, since a linked file does not have these records.
 
 use std::path::Path;
 
@@ -23,8 +24,9 @@ pub const CANDIDATES: &str = "candidates.csv";
 pub struct Conversion {
     /// Both files, one line for each link, with what is known of it.
     pub linked: String,
-    /// Other places where a row may belong.
+    /// Other places where a row may belong, where the config names the linked file.
     pub candidates: Option<String>,
+    /// Its paths of two files are those of the data that were converted.
     pub config: Value,
     pub notes: Notes,
     pub num_candidates: usize,
@@ -41,7 +43,7 @@ pub fn probability_column(pairs: &Path) -> Result<Option<String>, DataError> {
     Ok(found.map(|name| name.to_string()))
 }
 
-/// Picks the links of `data`, which names pairs, and writes them as one file for the shipped model `model`.
+/// Picks the links of `data`, which names pairs, and writes them as one file, with a config for the model `model`.
 pub fn convert(data: &Data, model: &str) -> Result<Conversion, DataError> {
     let mut notes = Notes::default();
     let linked = Linked::read(data, &mut notes)?;
@@ -49,7 +51,8 @@ pub fn convert(data: &Data, model: &str) -> Result<Conversion, DataError> {
     let columns = Columns::find(&linked, &formula, None, data)?;
     let label = data.response_label();
     linked.check_sides((&label, &columns.response), &columns.staying())?;
-    let (Some(linkage), DataSource::Pairs { links, .. }) = (&linked.linkage, &data.source) else {
+    let (Some(linkage), DataSource::Pairs { left, right, links }) = (&linked.linkage, &data.source)
+    else {
         panic!("a linkage is converted from pairs");
     };
     let mut known = linkage.known(&linked, columns.response[0].table == 0);
@@ -66,14 +69,21 @@ pub fn convert(data: &Data, model: &str) -> Result<Conversion, DataError> {
         linked: &linked,
         linkage,
         known: &known,
+        left,
+        right,
         links,
         data,
     };
     let (text, names) = conversion.linked_csv();
+    let all_are_linked = notes.linked_to_nobody() == (0, 0);
+    let (candidates, data) = match all_are_linked {
+        true => (conversion.candidates_csv(), conversion.one_file(&names)),
+        false => (None, conversion.two_files()),
+    };
     Ok(Conversion {
         linked: text,
-        candidates: conversion.candidates_csv(),
-        config: conversion.config(model, &names, audit),
+        candidates,
+        config: config(model, data, audit),
         num_candidates: known.candidates.as_ref().map_or(0, Vec::len),
         num_movable: num_movable(&known, linked.num_rows()),
         notes,
@@ -97,6 +107,8 @@ struct Writer<'a> {
     linked: &'a Linked,
     linkage: &'a Linkage,
     known: &'a KnownLinks,
+    left: &'a Path,
+    right: &'a Path,
     links: &'a LinkPairs,
     data: &'a Data,
 }
@@ -167,7 +179,8 @@ impl Writer<'_> {
         Some(String::from_utf8(bytes).expect("UTF-8 was written"))
     }
 
-    fn config(&self, model: &str, names: &Names, audit: Option<&LabelNotes>) -> Value {
+    /// The data of a config that reads the linked file.
+    fn one_file(&self, names: &Names) -> Map<String, Value> {
         let mut data = Map::new();
         data.insert("file".into(), json!(LINKED));
         data.insert("formula".into(), json!(self.data.formula));
@@ -188,11 +201,33 @@ impl Writer<'_> {
                 data.insert(key.into(), json!(value));
             }
         }
-        let mut config = json!({"model": {"stan": model}, "data": data});
-        if let Some(LabelNotes { checked, wrong, .. }) = audit {
-            let audit = json!({"checked": checked, "wrong": wrong});
-            config["permutation"] = json!({"prior": {"name": "beta_binomial", "audit": audit}});
-        }
-        config
+        data
     }
+
+    /// The data of a config that reads both files and picks the links again.
+    fn two_files(&self) -> Map<String, Value> {
+        let mut links = json!(self.links);
+        let keys = links.as_object_mut().expect("an object");
+        keys.retain(|_, value| !value.is_null());
+        let entries = [
+            ("left", json!(self.left)),
+            ("right", json!(self.right)),
+            ("links", links),
+            ("formula", json!(self.data.formula)),
+            ("id", json!(self.links.left)),
+        ];
+        let entries = entries.into_iter().filter(|(_, value)| !value.is_null());
+        entries
+            .map(|(key, value)| (key.to_string(), value))
+            .collect()
+    }
+}
+
+fn config(model: &str, data: Map<String, Value>, audit: Option<&LabelNotes>) -> Value {
+    let mut config = json!({"model": {"stan": model}, "data": data});
+    if let Some(LabelNotes { checked, wrong, .. }) = audit {
+        let audit = json!({"checked": checked, "wrong": wrong});
+        config["permutation"] = json!({"prior": {"name": "beta_binomial", "audit": audit}});
+    }
+    config
 }

@@ -13,7 +13,7 @@ pub(super) struct Linked {
     tables: Vec<Table>,
     /// For each table the row in it that each row to fit has.
     places: Vec<Vec<usize>>,
-    /// The column that both files have and that links them, if it has one name.
+    /// The column that both files have and that links them, if it has one name; of pairs, the column of ids.
     link: Option<String>,
     /// Rows of the right file that no row of the left one is linked to.
     unlinked: Vec<usize>,
@@ -67,7 +67,7 @@ impl Linked {
                     spare: Vec::new(),
                     places: vec![left_rows, right_rows],
                     tables: vec![left, right],
-                    link: None,
+                    link: links.left.clone().filter(|_| links.left == links.right),
                     linkage: Some(linkage),
                 })
             }
@@ -151,7 +151,9 @@ impl Linked {
         });
         match (found.next(), found.next()) {
             (Some(column), None) => Ok(column),
-            (Some(column), Some(_)) if self.link.as_deref() == Some(name) => Ok(column),
+            (Some(column), Some(_)) if self.link.as_deref() == Some(name) && self.is_one(key) => {
+                Ok(column)
+            }
             (Some(_), Some(_)) => Err(DataError::InBothFiles {
                 column: name.into(),
                 key,
@@ -165,6 +167,12 @@ impl Linked {
                 advice: column_advice(name, &self.header()),
             }),
         }
+    }
+
+    /// Whether the column of the links says the same in both files, or the left one is meant: the ids in pairs differ
+    /// between the files, and results name the rows of the left one.
+    fn is_one(&self, key: &str) -> bool {
+        self.linkage.is_none() || key == "data.id"
     }
 
     pub(super) fn cell(&self, column: Column, row: usize) -> &str {

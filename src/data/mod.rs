@@ -140,6 +140,15 @@ pub struct Notes {
     pub codes: Vec<Codes>,
 }
 
+impl Notes {
+    /// Records of the left and of the right file that are linked to nobody.
+    pub fn linked_to_nobody(&self) -> (usize, usize) {
+        let linkage = self.linkage.as_ref();
+        let num_left = linkage.map_or(0, |linkage| linkage.num_left_out);
+        (num_left, self.num_unlinked)
+    }
+}
+
 /// A category as a program reads it: the code of a level is its place, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Codes {

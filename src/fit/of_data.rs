@@ -37,9 +37,7 @@ impl Program {
     /// program of the user's own knows it is not known whether it is complete, so that it could be compared with the law of
     /// such responses.
     pub(super) fn with_outside_by_default(&self, mut config: Config, data: &Dataset) -> Config {
-        let linkage = data.notes.linkage.as_ref();
-        let num_left_out = linkage.map_or(0, |linkage| linkage.num_left_out);
-        let has_unlinked = data.notes.num_unlinked > 0 || num_left_out > 0;
+        let has_unlinked = data.notes.linked_to_nobody() != (0, 0);
         let is_shipped = config.model.stan.shipped().is_some();
         let is_known = is_shipped || config.model.family() != Family::Stan;
         let may_be = has_unlinked && is_known && self.takes_weights;

@@ -6,7 +6,7 @@ use super::links::PlaceNames;
 use crate::data::{Dataset, Notes};
 use crate::model::LogSpread;
 use crate::priors::PriorsUsed;
-use crate::sampler::links::LinkSpace;
+use crate::sampler::links::{LinkSpace, SurveyWeights};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DataSummary {
@@ -25,6 +25,9 @@ pub struct DataSummary {
     pub num_safe: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub num_candidate_pairs: Option<usize>,
+    /// What the survey weights of the rows amount to; None where every row counts once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub survey: Option<SurveySummary>,
     /// The linkage covariates that the rates of wrong links depend on, in the order of `rate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_names: Option<Vec<String>>,
@@ -39,6 +42,23 @@ pub struct DataSummary {
     pub spread: Option<LogSpread>,
 }
 
+/// The survey weights of the rows that are fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SurveySummary {
+    pub sum: f64,
+    /// That of Kish, (sum of w)^2 / sum of w^2.
+    pub effective_sample_size: f64,
+}
+
+impl SurveySummary {
+    pub fn new(weights: &SurveyWeights) -> SurveySummary {
+        SurveySummary {
+            sum: weights.sum(),
+            effective_sample_size: weights.effective_sample_size(),
+        }
+    }
+}
+
 impl DataSummary {
     pub fn new(data: &Dataset, space: &LinkSpace) -> DataSummary {
         let safe = data.safe.as_ref();
@@ -51,6 +71,7 @@ impl DataSummary {
             num_blocks: data.blocks.as_ref().map(|blocks| blocks.labels.len()),
             num_safe: safe.map(|safe| safe.iter().filter(|safe| **safe).count()),
             num_candidate_pairs: data.candidates.as_ref().map(Vec::len),
+            survey: data.weights.as_ref().map(SurveySummary::new),
             rate_names: data.rates.as_ref().map(|rates| rates.names.clone()),
             places: data.places.as_ref().map(|_| PlaceNames::of(data)),
             priors: None,

@@ -32,7 +32,7 @@ pub(crate) use coefficients::coefficients_csv;
 pub use coefficients::{Coefficient, Method};
 pub use comparison::beside_fit;
 pub use damage::DamagedFile;
-pub use data_summary::DataSummary;
+pub use data_summary::{DataSummary, SurveySummary};
 use diagnostics::{Finding, SummaryRow};
 use draws::ChainDraws;
 pub use error::PosteriorError;

@@ -118,6 +118,7 @@ impl Posterior {
             num_candidate_pairs: Some(16),
             spread: None,
             places: None,
+            survey: None,
             rate_names: None,
             priors: None,
         });

@@ -58,7 +58,6 @@ impl Verdict {
         findings.extend(effect(fit));
         findings.extend(remarks(fit));
         findings.push(agreement(fit));
-        let notes = fit.data.as_ref().map(|data| &data.notes);
         let checks = fit.trust.iter().flat_map(|trust| &trust.checks);
         let line = |check: &Check| CheckLine {
             result: check.result(),
@@ -69,7 +68,7 @@ impl Verdict {
             problems,
             findings,
             checks: checks.map(line).collect(),
-            notes: notes.map(data_notes::sentences).unwrap_or_default(),
+            notes: data_notes::sentences(fit),
         }
     }
 

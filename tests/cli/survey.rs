@@ -58,6 +58,10 @@ fn a_weighted_fit_says_what_its_weights_do() {
     for method in ["huber", "mixture", "known_rate"] {
         assert!(!baselines.contains(method), "{baselines}");
     }
+    let report = fs::read_to_string(project.path("out/report.html")).unwrap();
+    let words = "its survey weight in w; when a link changes, the weights move with the response. The weights of the 10 rows sum to \
+                 12.20, with an effective sample size of 7.25. Intervals do not know the design of the survey";
+    assert!(report.contains(words), "{report}");
     let (_, noted) = project.run(&["export", "out", "--sets", "2"], 0);
     assert!(
         noted.contains("The columns of the survey (w, stratum) moved with the response."),

@@ -85,3 +85,47 @@ test_that("what is known of the links reaches the config", {
   few <- quietly(quick(log_food ~ log_income, known, candidates = candidates))
   expect_true(all(few$rows$p_moved[-c(1, 2, 6, 7)] == 0))
 })
+
+# A third of the rows lie on another line; the weights know which.
+weighted_rows <- function(n = 120) {
+  set.seed(4)
+  data <- data.frame(x = stats::rnorm(n), w = rep(c(1, 1.5, 0.001), length.out = n), area = rep(1:2, length.out = n))
+  data$y <- ifelse(data$w < 0.01, -1, 1) * data$x + stats::rnorm(n, 0, 0.3)
+  data
+}
+
+test_that("survey weights are those of lm() where every link is kept, and no predictor of a dot", {
+  data <- weighted_rows()
+  fit <- quietly(quick(y ~ ., data, weights = "w", strata = "area", update = list(name = "none")))
+  expect_equal(fit$columns$predictor_names, c("(Intercept)", "x"))
+  expect_equal(fit$config$data$weights, list(column = "w", with = "predictors", scale = "as_given"))
+  expected <- coef(lm(y ~ x, data, weights = w))
+  found <- fit$posterior$Mean[match(c("beta.1", "beta.2"), fit$posterior$name)]
+  expect_equal(found, unname(expected), tolerance = 0.1)
+  # Without weights the slope is another one.
+  expect_gt(abs(coef(lm(y ~ x, data))[["x"]] - expected[["x"]]), 0.4)
+  report <- paste(readLines(unshuffle_report(fit), warn = FALSE), collapse = " ")
+  expect_match(report, "Intervals do not know the design of the survey", fixed = TRUE)
+})
+
+test_that("weights of the response move with it into completed data sets", {
+  data <- weighted_rows()
+  data <- data[data$w > 0.01, ]
+  wrong <- 1:24
+  data$y[wrong] <- data$y[c(2:24, 1)]
+  for (with in c("response", "predictors")) {
+    fit <- quietly(quick(y ~ x, data, weights = list(column = "w", with = with)))
+    set <- completed(fit, m = 1)$imputations[[1]]
+    of_response <- match(set$y, data$y)
+    of_predictors <- match(set$x, data$x)
+    expect_false(identical(data$w[of_response], data$w[of_predictors]))
+    expect_identical(set$w, data$w[if (with == "response") of_response else of_predictors])
+  }
+})
+
+test_that("weights are named, not given", {
+  expect_error(
+    quick(log_food ~ log_income, engel, weights = rep(1, nrow(engel))),
+    "weights is the name of a column of data", class = "unshuffle_error"
+  )
+})

@@ -249,7 +249,12 @@ fn mistakes_are_one_sentence() {
 #[test]
 fn a_converted_linkage_is_the_linkage() {
     for formula in ["wage ~ educ", "educ ~ wage"] {
-        let folder = folder(SPLINK, "");
+        // Nobody is left without a link.
+        let folder = Folder::new(&[
+            ("survey.csv", &SURVEY.replace("e,7\n", "")),
+            ("register.csv", &REGISTER.replace("r5,10\nr6,11\n", "")),
+            ("pairs.csv", &SPLINK.replace("0,0.4,e,r5\n-9,0,e,r6\n", "")),
+        ]);
         let data = folder.data(formula, |data| {
             data.source = source(|_| {});
             data.id = Some("person".into());
@@ -271,4 +276,53 @@ fn a_converted_linkage_is_the_linkage() {
         direct.notes = Notes::default();
         assert_eq!(read(&config.data).unwrap(), direct, "{formula}");
     }
+}
+
+/// A linked file has no records that are linked to nobody, so both files stay.
+#[test]
+fn a_converted_linkage_keeps_the_records_that_are_linked_to_nobody() {
+    for (labels, checked) in [("", 0), ("unique_id_l,unique_id_r,match\na,r1,1\n", 1)] {
+        let folder = folder(SPLINK, labels);
+        let data = folder.data("wage ~ educ", |data| {
+            data.source = source(|links| {
+                links.labels = (checked > 0).then(|| "labels.csv".into());
+            });
+            data.id = Some("person".into());
+        });
+        let converted = convert(&data, "linear").unwrap();
+        assert_eq!(converted.notes.linked_to_nobody(), (1, 2));
+        assert_eq!(converted.candidates, None);
+        let file = folder.0.path().join("config.json");
+        let config = crate::config::parse(&converted.config.to_string(), &file, &[]).unwrap();
+        assert_eq!(config.data, data);
+        let audit = &converted.config["permutation"]["prior"]["audit"];
+        assert_eq!(audit["checked"].as_u64().unwrap_or(0), checked);
+    }
+}
+
+/// Of ids that both files have, those of the left file name the rows.
+#[test]
+fn rows_have_the_ids_of_the_left_file() {
+    let folder = Folder::new(&[
+        ("survey.csv", "n,wage\na,1.5\nb,2.5\nc,4\n"),
+        ("register.csv", "n,educ\n1,9\n2,12\n3,8\n"),
+        ("pairs.csv", "left,right\na,2\nb,3\nc,1\n"),
+    ]);
+    let with = |data: &mut Data| {
+        data.source = source(|links| {
+            (links.left, links.right) = (Some("n".into()), Some("n".into()));
+            links.probability = None;
+        });
+        data.id = Some("n".into());
+    };
+    let data = folder.read("wage ~ educ", with).unwrap();
+    assert_eq!(data.row_ids.unwrap(), ["a", "b", "c"]);
+    // Elsewhere it could be either.
+    let refused = folder.refused("wage ~ educ", |data| {
+        with(data);
+        data.block = Some("n".into());
+    });
+    assert!(refused.contains("`n`"), "{refused}");
+    assert!(refused.contains("survey.csv"), "{refused}");
+    assert!(refused.contains("register.csv"), "{refused}");
 }

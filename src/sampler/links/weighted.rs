@@ -1,6 +1,8 @@
 //! Pair likelihoods in which rows count with survey weights: l(i, j) = alpha * w * log p(`y[i]` | `X[j]`, theta), where the
 //! weight w is that of the place j or that of the response i.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,15 @@ pub enum WeightSide {
     Predictors,
     /// The weight moves with the response: the survey drew it.
     Response,
+}
+
+impl fmt::Display for WeightSide {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            WeightSide::Predictors => "stay with the predictors",
+            WeightSide::Response => "move with the response",
+        })
+    }
 }
 
 /// The survey weights of the rows: powers of their likelihoods.
@@ -41,6 +52,17 @@ impl SurveyWeights {
 
     pub fn side(&self) -> WeightSide {
         self.side
+    }
+
+    /// How many rows of weight 1 the rows count as.
+    pub fn sum(&self) -> f64 {
+        self.values.iter().sum()
+    }
+
+    /// Kish's effective sample size: the number of equally weighted rows of which a mean has the same variance.
+    pub fn effective_sample_size(&self) -> f64 {
+        let squares: f64 = self.values.iter().map(|weight| weight * weight).sum();
+        self.sum().powi(2) / squares
     }
 
     /// The weights after the links of the data themselves changed: row j has the response that was in row `source[j]`.
