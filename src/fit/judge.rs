@@ -6,7 +6,7 @@ use super::sample::split;
 use super::{FitError, Prepared};
 use crate::baseline::Baseline;
 use crate::baseline::compare::{self, Estimate, KNOWN_RATE, KnownRateBaseline, UNSHUFFLE};
-use crate::config::Update;
+use crate::config::{Feedback, Update};
 use crate::data::Dataset;
 use crate::posterior::diagnostics::SummaryRow;
 use crate::posterior::{Folder, Posterior, coefficients_csv, summary};
@@ -154,6 +154,12 @@ impl Prepared {
     ) -> Result<Option<Vec<Coefficient>>, FitError> {
         let mut config = self.config.clone();
         config.permutation.update = Update::None;
+        // These have weights of their own, for links that move.
+        config.permutation.feedback = Feedback::Full;
+        (
+            config.permutation.outside,
+            config.permutation.outside_for_unlinked,
+        ) = (None, None);
         let mut data = self.data.clone();
         data.weights = Some(SurveyWeights::new(weights.to_vec(), WeightSide::Predictors));
         let weighted = self.program.with_data(config, data)?;

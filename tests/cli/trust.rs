@@ -195,6 +195,28 @@ fn a_program_with_its_own_error_law_is_recommended_with_weighted_rows() {
     );
 }
 
+/// Links that move have weights of their own without feedback, and where responses may come from outside.
+#[test]
+fn rows_are_weighted_whatever_else_has_weights() {
+    for permutation in [json!({"feedback": "none"}), json!({"outside": true})] {
+        let project = Project::new(&[
+            ("model.stan", json!("student_t")),
+            ("permutation", permutation),
+            (
+                "sampler",
+                json!({"chains": 2, "warmup": 300, "draws": 300, "seed": 3}),
+            ),
+        ]);
+        project.write("data.csv", &csv(Errors::GrowingSpread, 60, 1.0));
+        project.run(&["fit", "config.json"], 0);
+        let (trust, coefficients) = judged(&project);
+        assert!(!trust.trusted, "{trust:?}");
+        let [recommended, weighted] =
+            [Method::Recommended, Method::Weighted].map(|m| slope(&coefficients, m));
+        assert_eq!(recommended.estimate, weighted.estimate);
+    }
+}
+
 /// Counts that hardly depend on x, under a prior by which either no link is wrong or any share of them.
 #[test]
 fn counts_that_cannot_tell_whether_links_are_wrong_get_no_number() {
