@@ -12,13 +12,13 @@ use crate::common::compiler;
 const N: usize = 6;
 const X2: [f64; N] = [0.5, 1.5, -0.7, 2.2, -1.0, 0.1];
 
-fn source(name: &str) -> StanSource {
+pub fn source(name: &str) -> StanSource {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/adopt/brms");
     StanSource::from_file(&folder.join(format!("{name}.stan"))).unwrap()
 }
 
 /// The program for unshuffle, and the keys that its config must give.
-fn adopted(name: &str) -> (StanSource, Vec<String>, String) {
+pub fn adopted(name: &str) -> (StanSource, Vec<String>, String) {
     let (original, compiler) = (source(name), compiler());
     let with_text = |text: &str| StanSource::from_text(&format!("{name}_unshuffle.stan"), text);
     let accepts = |text: &str| match compiler.info(&with_text(text)) {
@@ -87,13 +87,13 @@ fn data(y: &Value) -> Value {
     })
 }
 
-fn library(source: &StanSource) -> StanLibrary {
+pub fn library(source: &StanSource) -> StanLibrary {
     open_library(compiler().compile(source).unwrap().library).unwrap()
 }
 
 /// At ten points the adopted program has the density of the original, and its `log_lik` adds up to the likelihood: half of it is what
 /// alpha = 1/2 takes away.
-fn is_the_same_program(name: &str, y: [f64; N], num_coefficients: usize) {
+pub fn is_the_same_program(name: &str, y: [f64; N], num_coefficients: usize) {
     let is_integer = y.iter().all(|y| y.fract() == 0.0);
     let as_data = match is_integer {
         true => json!(y.map(|y| y as i64)),
@@ -139,19 +139,4 @@ fn is_the_same_program(name: &str, y: [f64; N], num_coefficients: usize) {
             "{name}: {taken} {log_lik}"
         );
     }
-}
-
-#[test]
-fn correlated_slopes_by_group_mean_the_same() {
-    is_the_same_program("gaussian_slopes", [0.3, -2.0, 1.1, 4.5, -0.25, 0.1], 2);
-}
-
-#[test]
-fn a_yes_or_no_response_with_groups_means_the_same() {
-    is_the_same_program("bernoulli", [0.0, 1.0, 1.0, 0.0, 0.0, 1.0], 1);
-}
-
-#[test]
-fn a_gamma_response_means_the_same() {
-    is_the_same_program("gamma", [0.3, 2.5, 1.1, 4.5, 0.25, 0.1], 1);
 }

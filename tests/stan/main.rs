@@ -8,6 +8,7 @@ mod common;
 mod study;
 
 mod brms;
+mod brms_posteriors;
 mod feedback;
 mod group_and_time_densities;
 mod models;
