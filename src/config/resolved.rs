@@ -87,6 +87,11 @@ impl ModelSource {
             ModelSource::File(_) => None,
         }
     }
+
+    /// Whether it is the shipped program of this name.
+    pub fn is_shipped(&self, name: &str) -> bool {
+        self.shipped().is_some_and(|model| model.name == name)
+    }
 }
 
 impl Model {

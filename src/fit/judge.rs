@@ -139,9 +139,7 @@ impl Prepared {
     /// Whether the coefficients may be others than those of least squares, by its error law or by its priors, and it can weigh
     /// its rows.
     fn is_beyond_least_squares(&self) -> bool {
-        let shipped = self.config.model.stan.shipped();
-        let is_linear = shipped.is_some_and(|model| model.name == "linear");
-        !is_linear && self.program.takes_weights
+        !self.config.model.stan.is_shipped("linear") && self.program.takes_weights
     }
 
     /// The coefficients of the same program with every link kept and these weights of the rows; None where Ctrl-C came before the

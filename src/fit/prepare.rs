@@ -182,10 +182,7 @@ impl Program {
             inputs: info
                 .as_ref()
                 .map(|info| info.inputs.keys().cloned().collect()),
-            is_hierarchical: model
-                .stan
-                .shipped()
-                .is_some_and(|model| model.name == "hierarchical"),
+            is_hierarchical: model.stan.is_shipped("hierarchical"),
             dimensions: info
                 .as_ref()
                 .map(|info| info.parameters[&model.response].dimensions),

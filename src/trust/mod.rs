@@ -16,7 +16,7 @@ use rand::Rng;
 pub use crate::posterior::{Aspect, Check, Coefficient, Method, Rates, Trust};
 
 use crate::baseline::{KnownRate, RobustMixtureFit, robust_mixture};
-use crate::config::{Config, Family, Prior, ResponseKind};
+use crate::config::{Config, Family, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
 use crate::model::LogSpread;
 use crate::numerics::{dot, rng};
@@ -252,47 +252,58 @@ impl FitToJudge<'_> {
         are_like && slopes.all(is_near)
     }
 
+    /// A share of wrong links that matters needs evidence: against other explanations where there are any, else against every link
+    /// being right.
+    fn evidence_of_share(&self, ingredients: &Ingredients, evidence: Option<f64>) -> Option<Check> {
+        let (found, _) = ingredients.rate;
+        let none_wrong = self
+            .none_wrong()
+            .filter(|_| !ingredients.has_outside_rate());
+        let has_densities = ingredients.robust.is_some() || !self.has_known_rate;
+        let (passed, sentence): (bool, String) = match (evidence, none_wrong) {
+            (None, None) => return None,
+            _ if found <= NEEDS_EVIDENCE => {
+                (true, "So few links look wrong that nothing rests on them.".into())
+            }
+            (Some(_), _) if !has_densities => {
+                (false, "Many responses are equal, or rows are few.".into())
+            }
+            (Some(evidence), _) if evidence >= LEAST_EVIDENCE => (
+                true,
+                "Wrong links explain the responses better than tails, skewness, a changing spread or a curve would.".into(),
+            ),
+            (Some(_), _) => (
+                false,
+                "Heavy tails, skewness, a changing spread or a curve would explain the responses as well as wrong links do.".into(),
+            ),
+            (None, Some(none)) if none <= MOST_NONE_WRONG => (
+                true,
+                "The model does not explain the responses with every link kept.".into(),
+            ),
+            (None, Some(none)) => (
+                false,
+                format!(
+                    "By the model itself every link may be right: that has a probability of {:.0} %.",
+                    100.0 * none
+                ),
+            ),
+        };
+        Some(Check::of_fact(Aspect::Evidence, passed, sentence))
+    }
+
     /// Checks that are no tests.
     fn facts(&self, ingredients: &Ingredients, evidence: Option<f64>) -> Vec<Check> {
         let (found, _) = ingredients.rate;
-        let share = |rate: f64| format!("{:.0} %", 100.0 * rate);
         let plausible = found <= MOST_WRONG;
         let sentence = match plausible {
             true => "The share of wrong links is one that the method is made for.".into(),
             false => format!(
-                "{} of the links that can be wrong would be, and the method is for files most of whose links are right.",
-                share(found)
+                "{:.0} % of the links that can be wrong would be, and the method is for files most of whose links are right.",
+                100.0 * found
             ),
         };
         let mut facts = vec![Check::of_fact(Aspect::Rate, plausible, sentence)];
-        if let Some(evidence) = evidence {
-            let is_small = found <= NEEDS_EVIDENCE;
-            let has_densities = ingredients.robust.is_some() || !self.has_known_rate;
-            let passed = is_small || (has_densities && evidence >= LEAST_EVIDENCE);
-            let sentence = match passed {
-                true if is_small => "So few links look wrong that nothing rests on them.",
-                true => {
-                    "Wrong links explain the responses better than tails, skewness, a changing spread or a curve would."
-                }
-                false if !has_densities => "Many responses are equal, or rows are few.",
-                false => {
-                    "Heavy tails, skewness, a changing spread or a curve would explain the responses as well as wrong links do."
-                }
-            };
-            facts.push(Check::of_fact(Aspect::Evidence, passed, sentence.into()));
-        } else if let Some(none_wrong) = self.none_wrong() {
-            let is_small = found <= NEEDS_EVIDENCE;
-            let passed = is_small || none_wrong <= MOST_NONE_WRONG;
-            let sentence = match passed {
-                true if is_small => "So few links look wrong that nothing rests on them.".into(),
-                true => "The model does not explain the responses with every link kept.".into(),
-                false => format!(
-                    "By the model itself every link may be right: that has a probability of {}.",
-                    share(none_wrong)
-                ),
-            };
-            facts.push(Check::of_fact(Aspect::Evidence, passed, sentence));
-        }
+        facts.extend(self.evidence_of_share(ingredients, evidence));
         let is_clear = evidence.is_some_and(|evidence| evidence >= CLEAR_EVIDENCE);
         if let Some(apart) = self.distance(ingredients).filter(|_| !is_clear) {
             let sentence = match apart.is_close() {
@@ -373,15 +384,14 @@ impl FitToJudge<'_> {
         robust_mixture(x, &response, self.space, prior, &mut rng)
     }
 
-    /// The posterior probability that no link is wrong, where the prior gives it one and no audit speaks of the rate.
+    /// The posterior probability that no link is wrong, where the prior gives it one. Yes-or-no responses tell nothing of it.
     fn none_wrong(&self) -> Option<f64> {
-        let prior = self.config.permutation.prior;
-        let has_audit = matches!(prior, Prior::BetaBinomial { audit: Some(_), .. });
-        let is_possible = prior.rate().is_some_and(|rate| rate.no_error > 0.0) && !has_audit;
+        let prior = self.config.permutation.prior.rate()?;
         let is_told = self.config.model.response_kind() != ResponseKind::ZeroOne;
         let rates = self.rates();
         let none = rates.iter().filter(|rate| **rate == 0.0).count() as f64;
-        (is_possible && is_told && !rates.is_empty()).then_some(none / rates.len() as f64)
+        let is_possible = prior.no_error > 0.0 && is_told && !rates.is_empty();
+        is_possible.then_some(none / rates.len() as f64)
     }
 
     /// Share of the rows that can move that each draw has moved.
@@ -471,8 +481,7 @@ impl FitToJudge<'_> {
 
     /// The law of the responses, where it is known.
     fn family(&self) -> Option<Family> {
-        let shipped = self.config.model.stan.shipped();
-        let is_hierarchical = shipped.is_some_and(|model| model.name == "hierarchical");
+        let is_hierarchical = self.config.model.stan.is_shipped("hierarchical");
         let known = self.config.known_family();
         known.or_else(|| is_hierarchical.then_some(Family::Gaussian))
     }

@@ -46,14 +46,15 @@ fn csv(errors: Errors, num_wrong: usize, unit: f64) -> String {
 }
 
 fn fit(model: &str, csv: &str) -> (Project, String) {
-    let project = Project::new(&[
-        ("model.stan", json!(model)),
-        ("permutation", json!({})),
-        (
-            "sampler",
-            json!({"chains": 2, "warmup": 500, "draws": 500, "seed": 3}),
-        ),
-    ]);
+    fit_with(&[("model.stan", json!(model))], csv)
+}
+
+/// A short fit of `csv` with the default links, but for these entries of the config.
+fn fit_with(entries: &[(&str, Value)], csv: &str) -> (Project, String) {
+    let short = json!({"chains": 2, "warmup": 500, "draws": 500, "seed": 3});
+    let mut all = vec![("permutation", json!({})), ("sampler", short)];
+    all.extend_from_slice(entries);
+    let project = Project::new(&all);
     project.write("data.csv", csv);
     let (said, _) = project.run(&["fit", "config.json"], 0);
     (project, said)
@@ -179,7 +180,7 @@ fn a_program_with_its_own_error_law_is_recommended_with_weighted_rows() {
     let [recommended, weighted, given, mixture] = methods.map(|m| slope(&coefficients, m));
     assert_eq!(recommended.estimate, weighted.estimate);
     assert!(recommended.q5 <= weighted.q5 && weighted.q95 <= recommended.q95);
-    // With every link right, Student t errors have the slope .95 in this file; least squares has another.
+    // Against the same program with every link right: least squares has another slope in this file.
     let right = fit("student_t", &csv(Errors::GrowingSpread, 0, 1.0)).0;
     let right = slope(&judged(&right).1, Method::AsLinked).clone();
     let off = |c: &Coefficient| (c.estimate - right.estimate).abs() / right.sd;
@@ -199,16 +200,11 @@ fn a_program_with_its_own_error_law_is_recommended_with_weighted_rows() {
 #[test]
 fn rows_are_weighted_whatever_else_has_weights() {
     for permutation in [json!({"feedback": "none"}), json!({"outside": true})] {
-        let project = Project::new(&[
+        let entries = [
             ("model.stan", json!("student_t")),
             ("permutation", permutation),
-            (
-                "sampler",
-                json!({"chains": 2, "warmup": 300, "draws": 300, "seed": 3}),
-            ),
-        ]);
-        project.write("data.csv", &csv(Errors::GrowingSpread, 60, 1.0));
-        project.run(&["fit", "config.json"], 0);
+        ];
+        let (project, _) = fit_with(&entries, &csv(Errors::GrowingSpread, 60, 1.0));
         let (trust, coefficients) = judged(&project);
         assert!(!trust.trusted, "{trust:?}");
         let [recommended, weighted] =
@@ -220,17 +216,11 @@ fn rows_are_weighted_whatever_else_has_weights() {
 /// Counts that hardly depend on x, under a prior by which either no link is wrong or any share of them.
 #[test]
 fn counts_that_cannot_tell_whether_links_are_wrong_get_no_number() {
-    let project = Project::new(&[
+    let prior = json!({"name": "beta_binomial", "a": 1, "b": 4, "no_error": 0.5});
+    let entries = [
         ("model.stan", json!("poisson")),
-        (
-            "permutation",
-            json!({"prior": {"name": "beta_binomial", "a": 1, "b": 4, "no_error": 0.5}}),
-        ),
-        (
-            "sampler",
-            json!({"chains": 2, "warmup": 500, "draws": 500, "seed": 3}),
-        ),
-    ]);
+        ("permutation", json!({"prior": prior})),
+    ];
     let mut rng = ChaCha8Rng::seed_from_u64(8);
     let mut text = String::from("x,y\n");
     for _ in 0..100 {
@@ -240,8 +230,7 @@ fn counts_that_cannot_tell_whether_links_are_wrong_get_no_number() {
             .sample(&mut rng);
         text += &format!("{x},{count}\n");
     }
-    project.write("data.csv", &text);
-    let (said, _) = project.run(&["fit", "config.json"], 0);
+    let (project, said) = fit_with(&entries, &text);
     let (trust, _) = judged(&project);
     assert!(trust.rates.as_ref().unwrap().joint > 0.05, "{trust:?}");
     assert!(!trust.trusted, "{trust:?}");
@@ -278,20 +267,14 @@ fn schools(heavy_tails: bool) -> String {
 #[test]
 fn errors_around_groups_are_checked_too() {
     for heavy_tails in [false, true] {
-        let project = Project::new(&[
+        let entries = [
             ("model", json!({"stan": "hierarchical"})),
             (
                 "data",
                 json!({"file": "data.csv", "formula": "score ~ hours + (1 | school)"}),
             ),
-            ("permutation", json!({})),
-            (
-                "sampler",
-                json!({"chains": 2, "warmup": 500, "draws": 500, "seed": 3}),
-            ),
-        ]);
-        project.write("data.csv", &schools(heavy_tails));
-        project.run(&["fit", "config.json"], 0);
+        ];
+        let (project, _) = fit_with(&entries, &schools(heavy_tails));
         let (trust, _) = judged(&project);
         // Group terms mix slowly, which says nothing of the errors.
         let text = fs::read_to_string(project.path("out/trust.json")).unwrap();
