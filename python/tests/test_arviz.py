@@ -57,16 +57,27 @@ def test_a_fit_without_links_has_no_rate(engel):
     assert "n_moved" not in fit.idata["posterior"]
 
 
-def test_the_export_is_a_zarr_store_with_the_same_draws(fit, tmp_path):
+def test_the_export_is_read_by_every_engine(fit, tmp_path):
     import subprocess
 
     import xarray
-    import zarr
 
     words = ["export", str(fit.folder), "--arviz", "--output", str(tmp_path)]
     subprocess.run([unshuffle.binary(), *words], check=True, capture_output=True)
-    with zarr.storage.ZipStore(tmp_path / "arviz.zarr.zip", mode="r") as store:
-        tree = xarray.open_datatree(store, engine="zarr")
-        assert set(tree.children) >= {"posterior", "sample_stats", "observed_data", "constant_data", "posterior_predictive"}
-        for name in ["beta", "sigma2", "mismatch_rate", "n_moved", "predictor"]:
-            numpy.testing.assert_array_equal(tree["posterior"][name], fit.idata["posterior"][name])
+    groups = {"posterior", "sample_stats", "observed_data", "constant_data", "posterior_predictive"}
+    for engine in ["h5netcdf", "netcdf4"]:
+        with xarray.open_datatree(tmp_path / "arviz.nc", engine=engine) as tree:
+            assert set(tree.children) == groups
+            assert tree.attrs["inference_library"] == "unshuffle"
+            for name in ["beta", "sigma2", "mismatch_rate", "n_moved", "predictor"]:
+                numpy.testing.assert_array_equal(tree["posterior"][name], fit.idata["posterior"][name])
+            assert tree["sample_stats"]["diverging"].dtype == bool
+
+
+def test_a_missing_reader_of_netcdf_is_said(fit, monkeypatch):
+    def without_engine(path):
+        raise ValueError("found the following matches with the input file in xarray's IO backends")
+
+    monkeypatch.setattr(arviz, "from_netcdf", without_engine)
+    with pytest.raises(ImportError, match="pip install h5netcdf"):
+        unshuffle.load(fit.folder).idata

@@ -7,7 +7,7 @@ use clap::Args;
 use super::failure::Failure;
 use super::json;
 use super::terminal::{absolute, check_finished};
-use crate::after::export::{Export, Settings, write_arviz};
+use crate::after::export::{Export, Settings, write_arviz, write_cmdstan};
 use crate::config::WeightSide;
 use crate::posterior::{ExportFolder, Folder, Posterior};
 
@@ -33,12 +33,15 @@ pub(super) struct ExportArgs {
     /// End with exit code 1, and without an export, when the fit is not finished
     #[arg(long)]
     strict: bool,
-    /// Write only arviz.zarr.zip, the draws and the data as a Zarr store for ArviZ and xarray
+    /// Write only arviz.nc, the draws and the data as netCDF for `arviz.from_netcdf`
     #[arg(long, conflicts_with_all = ["sets", "seed", "also"])]
     arviz: bool,
+    /// Write only cmdstan/, a folder with the draws of all chains for `cmdstanpy.from_csv(folder)`
+    #[arg(long, conflicts_with_all = ["sets", "seed", "also", "arviz"])]
+    cmdstan: bool,
     /// Also write all draws and links as draws.parquet and links.parquet
     #[cfg(feature = "parquet")]
-    #[arg(long, conflicts_with = "arviz")]
+    #[arg(long, conflicts_with_all = ["arviz", "cmdstan"])]
     parquet: bool,
 }
 
@@ -47,6 +50,9 @@ pub(super) fn export(args: ExportArgs) -> Result<(), Failure> {
     let to = to.unwrap_or_else(|| Folder::new(&args.folder).export().path().to_path_buf());
     if args.arviz {
         return arviz(&args, &to);
+    }
+    if args.cmdstan {
+        return cmdstan(&args, &to);
     }
     let export = Export::read(&args.folder, &args.also)?;
     check_finished(export.fit(), args.strict)?;
@@ -99,5 +105,14 @@ fn arviz(args: &ExportArgs, to: &Path) -> Result<(), Failure> {
     let path = to.join(ExportFolder::ARVIZ);
     json::result("file", absolute(&path));
     say!("Written: {}", path.display());
+    Ok(())
+}
+
+fn cmdstan(args: &ExportArgs, to: &Path) -> Result<(), Failure> {
+    let fit = Posterior::read(&args.folder)?;
+    check_finished(&fit, args.strict)?;
+    let folder = write_cmdstan(&fit, to, args.force)?;
+    json::result("folder", absolute(&folder));
+    say!("Written: {}", folder.display());
     Ok(())
 }

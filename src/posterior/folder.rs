@@ -308,7 +308,9 @@ impl ExportFolder {
     pub const BEST: &str = "relinked_best.csv";
     pub const DRAWS: &str = "draws.parquet";
     pub const LINKS: &str = "links.parquet";
-    pub const ARVIZ: &str = "arviz.zarr.zip";
+    pub const ARVIZ: &str = "arviz.nc";
+    /// A folder with the draws of every chain and nothing else.
+    pub const CMDSTAN: &str = "cmdstan";
 
     /// The names of the files of the last export.
     const MARKER: &str = "export.json";
@@ -324,6 +326,11 @@ impl ExportFolder {
     /// The name of a completed data set; sets count from 1.
     pub fn completed(set: usize) -> String {
         format!("completed_{set}.csv")
+    }
+
+    /// The draws of one chain in the folder for CmdStan's readers.
+    pub fn cmdstan(chain: usize) -> String {
+        format!("{}/draws_{chain}.csv", ExportFolder::CMDSTAN)
     }
 
     /// The files that the last export wrote here, sorted.
@@ -376,6 +383,7 @@ impl ExportFolder {
     /// Removes the files of the last export.
     pub fn clear(&self) -> Result<(), PosteriorError> {
         self.files()?.iter().try_for_each(|path| remove(path))?;
+        Folder::new(self.path.join(ExportFolder::CMDSTAN)).remove_if_empty();
         remove(&self.path.join(ExportFolder::MARKER))
     }
 }

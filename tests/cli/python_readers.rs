@@ -3,8 +3,12 @@
 use crate::common::{Endless, Project, column, python};
 use serde_json::{Value, json};
 
-/// Runs tests/python/read_fit.py; returns its output and whether it ended well.
+/// Runs tests/python/read_fit.py, which finds the files that `export` writes for Python too; returns its output and whether it
+/// ended well.
 fn read(project: &Project, expected: Value) -> (bool, String) {
+    for format in ["--cmdstan", "--arviz"] {
+        project.run(&["export", "out", format, "--force"], 0);
+    }
     let output = python("read_fit.py")
         .arg(project.path("out"))
         .arg(expected.to_string())
@@ -87,4 +91,28 @@ fn a_wrong_summary_is_noticed() {
     let (success, text) = read(&project, expected);
     assert!(!success, "{text}");
     assert!(text.contains("sigma2 mean is"), "{text}");
+}
+
+#[test]
+fn the_folder_for_cmdstanpy_has_the_chains_of_one_fit() {
+    let project = Project::new(&[]);
+    let chains = || {
+        let entries = std::fs::read_dir(project.path("draws/cmdstan")).unwrap();
+        entries.count()
+    };
+    project.run(&["fit", "config.json", "--quiet"], 0);
+    let export = ["export", "out", "--cmdstan", "--output", "draws"];
+    project.run(&export, 0);
+    assert_eq!(chains(), 2);
+    let (_, stderr) = project.run(&export, 2);
+    assert!(stderr.contains("draws_1.csv already exists"), "{stderr}");
+    let one = ["--set", "sampler.chains=1", "--force", "--quiet"];
+    project.run(&[&["fit", "config.json"][..], &one].concat(), 0);
+    project.run(&[&export[..], &["--force"]].concat(), 0);
+    assert_eq!(chains(), 1);
+    let copied = std::fs::read(project.path("draws/cmdstan/draws_1.csv")).unwrap();
+    assert_eq!(
+        copied,
+        std::fs::read(project.path("out/draws_1.csv")).unwrap()
+    );
 }

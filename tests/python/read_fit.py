@@ -14,9 +14,12 @@ def close(found, expected):
     return abs(found - expected) <= 1e-6 * abs(expected)
 
 
-def load(files, expected):
+def load(folder, files, expected):
     """One arviz data set for each reader, from all chains at once."""
-    fit = cmdstanpy.from_csv(files)
+    fit = cmdstanpy.from_csv(folder / "export" / "cmdstan")
+    # A folder is read in no particular order.
+    across_chains = [np.sort(read.draws(), axis=1) for read in (fit, cmdstanpy.from_csv(files))]
+    assert np.array_equal(*across_chains)
     num_draws, num_chains = fit.draws().shape[:2]
     assert num_chains == len(files)
     assert fit.metric_type == expected["metric"], fit.metric_type
@@ -26,7 +29,12 @@ def load(files, expected):
     assert np.shape(fit.inv_metric)[1:] == shape, np.shape(fit.inv_metric)
     assert np.all(np.isfinite(fit.inv_metric)) and np.all(fit.step_size > 0)
     assert fit.stan_variable("beta").shape == (num_draws * num_chains, 2)
-    return [arviz.from_cmdstan(posterior=files), arviz.from_cmdstanpy(posterior=fit)]
+    exported = arviz.from_netcdf(folder / "export" / "arviz.nc")
+    return {
+        "arviz.from_cmdstan": arviz.from_cmdstan(posterior=files),
+        "arviz.from_cmdstanpy": arviz.from_cmdstanpy(posterior=fit),
+        "arviz.from_netcdf": exported,
+    }
 
 
 def main():
@@ -34,10 +42,10 @@ def main():
     expected = json.loads(sys.argv[2])
     files = sorted(str(path) for path in folder.glob("draws_*.csv"))
     assert len(files) == len(expected["draws"]), files
-    loaded = load(files, expected)
+    loaded = load(folder, files, expected)
     with open(folder / "summary.csv", newline="") as file:
         rows = read_summary(file)
-    for reader, data in zip(["arviz.from_cmdstan", "arviz.from_cmdstanpy"], loaded):
+    for reader, data in loaded.items():
         # Readers find what the links are about among the parameters, where links were updated.
         of_links = {"n_moved", "mismatch_rate"} if expected.get("links") else set()
         assert set(data.posterior.data_vars) == {"beta", "sigma2"} | of_links, data.posterior
@@ -50,7 +58,8 @@ def main():
         values = [r_hat[name].values.ravel() for name in data.posterior.data_vars]
         table["r_hat"] = np.concatenate(values)
         assert rows["beta.2"]["label"] == "x", rows["beta.2"]
-        names = {"beta[0]": "beta.1", "beta[1]": "beta.2", "sigma2": "sigma2"}
+        terms = ["(Intercept)", "x"] if "predictor" in data.posterior.dims else [0, 1]
+        names = {f"beta[{term}]": f"beta.{k}" for k, term in enumerate(terms, 1)} | {"sigma2": "sigma2"}
         for index, name in names.items():
             ours, theirs = rows[name], table.loc[index]
             columns = {"Mean": "mean", "StdDev": "sd", "ESS_bulk": "ess_bulk", "ESS_tail": "ess_tail", "R_hat": "r_hat"}

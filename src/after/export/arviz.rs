@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use ndarray::Array2;
-use serde_json::json;
 
-use super::zarr::{self, Array, Group, Values};
+use super::netcdf::{self, Array, Group, Values};
 use super::{ExportError, Posterior};
 use crate::data::Dataset;
 use crate::fit::read_data;
 use crate::numerics::rng;
 use crate::posterior::draws::{ChainDraws, is_log_lik};
 use crate::posterior::{ExportFolder, LawDraws};
-use crate::text::FileError;
+use crate::text::{FileError, write_whole};
 
 /// Chains count from 1, and the last streams are taken by checks of a fit, by exports and by predictions.
 const STREAM: usize = usize::MAX - 4;
@@ -51,7 +50,7 @@ impl Kind {
     }
 }
 
-/// Writes arviz.zarr.zip. Where the data files are gone or have changed, the groups that need them are left out; the
+/// Writes arviz.nc. Where the data files are gone or have changed, the groups that need them are left out; the
 /// sentence that says so is returned.
 pub fn write_arviz(fit: &Posterior, to: &Path, force: bool) -> Result<Option<String>, ExportError> {
     let folder = ExportFolder::new(to);
@@ -73,12 +72,13 @@ pub fn write_arviz(fit: &Posterior, to: &Path, force: bool) -> Result<Option<Str
             "only posterior and sample_stats are written, as the data cannot be read: {error}"
         )),
     };
-    let about = json!({
-        "inference_library": "unshuffle",
-        "inference_library_version": env!("CARGO_PKG_VERSION"),
-        "model_name": fit.config.name,
-    });
-    zarr::write(&path, &groups, &about).map_err(FileError::write(&path))?;
+    let about = [
+        ("inference_library", "unshuffle"),
+        ("inference_library_version", env!("CARGO_PKG_VERSION")),
+        ("model_name", fit.config.name.as_str()),
+    ];
+    let bytes = netcdf::bytes(&groups, &about).map_err(std::io::Error::other);
+    write_whole(&path, bytes.map_err(FileError::write(&path))?)?;
     Ok(missing)
 }
 

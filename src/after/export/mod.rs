@@ -1,10 +1,11 @@
 //! Relinked data from a finished fit: the user's file with each response beside the predictors it belongs to.
 
 mod arviz;
+mod cmdstan;
 mod links;
+mod netcdf;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod zarr;
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use crate::posterior::{ExportFolder, Posterior, PosteriorError};
 use crate::sampler::links::{Permutation, WeightSide};
 use crate::text::{FileError, write_whole};
 pub use arviz::write_arviz;
+pub use cmdstan::write_cmdstan;
 pub(crate) use links::ChainLinks;
 
 /// Chains count from 1, and the last two streams are taken by checks of a fit.
