@@ -1,10 +1,6 @@
 //! When a failed check does not stand against the joint posterior.
 
-use super::{Aspect, Check, NEEDS_EVIDENCE};
-
-/// Evidence for wrong links, as in the check of that name, from which on a share of them is stated although the tails or the
-/// spread of the rows that stay contradict the error law.
-const LEAST_EVIDENCE: f64 = 15.0;
+use super::{Aspect, Check, LEAST_EVIDENCE, NEEDS_EVIDENCE};
 
 /// A check of the links that fails at a larger p-value is put down to chance where the evidence for wrong links is overwhelming:
 /// some checks in a hundred do, and the other estimates lose much where links are certain.
@@ -130,7 +126,7 @@ mod tests {
     #[test]
     fn a_share_that_matters_needs_evidence_beside_a_failed_check() {
         let spread = checks(&[Aspect::Spread]);
-        assert_eq!(overruled(&spread, 0.18, Some(10.5), true), None);
+        assert_eq!(overruled(&spread, 0.18, Some(14.5), true), None);
         assert_eq!(overruled(&spread, 0.18, None, true), None);
         assert_eq!(overruled(&spread, 0.18, Some(16.0), true), Some(AGREES));
     }
