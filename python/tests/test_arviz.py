@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import arviz
+import cmdstanpy
 import numpy
 import pytest
+import xarray
 
 import unshuffle
 
@@ -58,10 +62,6 @@ def test_a_fit_without_links_has_no_rate(engel):
 
 
 def test_the_export_is_read_by_every_engine(fit, tmp_path):
-    import subprocess
-
-    import xarray
-
     words = ["export", str(fit.folder), "--arviz", "--output", str(tmp_path)]
     subprocess.run([unshuffle.binary(), *words], check=True, capture_output=True)
     groups = {"posterior", "sample_stats", "observed_data", "constant_data", "posterior_predictive"}
@@ -72,6 +72,17 @@ def test_the_export_is_read_by_every_engine(fit, tmp_path):
             for name in ["beta", "sigma2", "mismatch_rate", "n_moved", "predictor"]:
                 numpy.testing.assert_array_equal(tree["posterior"][name], fit.idata["posterior"][name])
             assert tree["sample_stats"]["diverging"].dtype == bool
+
+
+def test_cmdstanpy_reads_the_folder_of_draws(fit, tmp_path):
+    words = ["export", str(fit.folder), "--cmdstan", "--output", str(tmp_path)]
+    subprocess.run([unshuffle.binary(), *words], check=True, capture_output=True)
+    posterior = arviz.from_cmdstanpy(cmdstanpy.from_csv(tmp_path / "cmdstan"))["posterior"]
+    assert posterior["beta"].shape == (4, 1000, 2)
+    for name in ["sigma2", "mismatch_rate", "n_moved"]:
+        # A folder is read in no particular order.
+        found, known = (numpy.sort(group[name], axis=0) for group in (posterior, fit.idata["posterior"]))
+        numpy.testing.assert_allclose(found, known)
 
 
 def test_a_missing_reader_of_netcdf_is_said(fit, monkeypatch):
