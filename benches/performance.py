@@ -40,6 +40,8 @@ def calibration():
 class Bench:
     def __init__(self, binary, folder):
         self.binary, self.folder = str(binary), Path(folder)
+        # After warm-up, of the chain that was timed last.
+        self.draws = 0
 
     def run(self, *arguments):
         """Processor seconds, wall seconds and the largest memory in MiB of one run."""
@@ -80,12 +82,14 @@ class Bench:
         return self.run("fit", "run", config, "--chain", "1", "--quiet", *settings)[0]
 
     def iteration(self, config, warmup, draws, *changes):
-        """Processor milliseconds of one iteration after warm-up: what more draws cost."""
-        few = self.chain(config, warmup, draws // 10, changes)
-        many = self.chain(config, warmup, draws, changes)
-        if many - few < 0.5:
-            sys.exit(f"{config}: {draws} draws are too few to be timed")
-        return 1e3 * (many - few) / (draws - draws // 10)
+        """Processor milliseconds of one iteration after warm-up: what more draws cost, of which there are as many as can be timed."""
+        while True:
+            few = self.chain(config, warmup, draws // 10, changes)
+            many = self.chain(config, warmup, draws, changes)
+            if many - few >= 0.5:
+                self.draws = draws
+                return 1e3 * (many - few) / (draws - draws // 10)
+            draws *= 4
 
     def least_ess(self):
         """The smallest bulk ESS of the coefficients and the error scale."""
@@ -144,8 +148,8 @@ def measure(bench, sizes, cells, whole, figures):
             def ess_per_second():
                 config = bench.regression(n, d, rho)
                 cost = bench.iteration(config, 500, STEP_ONE_DRAWS, *changes)
-                bench.run("fit", "collect", config, *bench.settings(500, STEP_ONE_DRAWS, 1, changes))
-                return bench.least_ess() / STEP_ONE_DRAWS / cost * 1e3
+                bench.run("fit", "collect", config, *bench.settings(500, bench.draws, 1, changes))
+                return bench.least_ess() / bench.draws / cost * 1e3
             tell(f"step 1{label} n={n} D={d} rho={rho}", "ESS/s", ess_per_second)
     for n in whole:
         fit = []
@@ -287,7 +291,8 @@ def measure_peers(bench, cells, python, nuts_rs):
         return "_".join(map(str, cell))
     if python:
         result = bench.folder / "stan.json"
-        subprocess.run([python, str(ROOT / "benches/peers/step_one.py"), str(result), *(str(bench.folder / f"step_one_{name(cell)}") for cell in cells)], check=True)
+        subprocess.run([python, str(ROOT / "benches/peers/step_one.py"), str(result), *(str(bench.folder / f"step_one_{name(cell)}") for cell in cells)],
+                       cwd=bench.folder, check=True)
         saved = json.loads(result.read_text())
         peers["stan_version"], peers["stan"] = saved["version"], {name(cell[:3]): cell[3] for cell in saved["cells"]}
     if nuts_rs:
