@@ -34,11 +34,8 @@ pub(super) struct Group {
 
 /// The file: its groups, with the attributes `about` of the file and of each group.
 pub(super) fn bytes(groups: &[Group], about: &[(&str, &str)]) -> Result<Vec<u8>, Error> {
-    let options = NcWriteOptions {
-        format: NcWriteFormat::Nc4,
-        ..NcWriteOptions::default()
-    };
-    let (_, bytes) = described(groups, about)?.to_vec(options)?;
+    let format = NcWriteFormat::Nc4;
+    let (_, bytes) = described(groups, about)?.to_vec(NcWriteOptions { format })?;
     Ok(bytes)
 }
 
