@@ -90,5 +90,5 @@ def test_a_missing_reader_of_netcdf_is_said(fit, monkeypatch):
         raise ValueError("found the following matches with the input file in xarray's IO backends")
 
     monkeypatch.setattr(arviz, "from_netcdf", without_engine)
-    with pytest.raises(ImportError, match="pip install h5netcdf"):
+    with pytest.raises(ImportError, match="pip install netcdf4"):
         unshuffle.load(fit.folder).idata

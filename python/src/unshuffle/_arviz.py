@@ -16,7 +16,7 @@ def inference_data(path: Path) -> Any:
         idata = arviz.from_netcdf(str(path))
     # xarray finds no engine, or the one that ArviZ asks for is missing.
     except (ImportError, ValueError) as error:
-        raise ImportError("ArviZ needs a reader of netCDF files for fit.idata: pip install h5netcdf") from error
+        raise ImportError("ArviZ needs a reader of netCDF files for fit.idata: pip install netcdf4") from error
     idata.load()
     idata.close()
     return idata
