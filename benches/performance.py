@@ -277,7 +277,7 @@ def paper_lines(figures, peers):
         cells = [n, f"{own[0]:.3g}", f"{figures[f'paper{chr(39)}s design, the paper{chr(39)}s scheme n={n}'][0]:.3g}"]
         cells += [f"{part:.3g}" for part in r] + [f"{r[0] / own[0]:.0f}"] if r else [""] * 5
         lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return lines + (["", f"{peers['r_version']}."] if "r_version" in peers else ["", "R has not been measured."])
+    return lines + (["", f"{peers['r_version']}. R may have been measured earlier than the rest, on a busier machine."] if "r_version" in peers else ["", "R has not been measured."])
 
 
 def output(*command):

@@ -139,3 +139,23 @@ fn the_readme_is_one_page_with_the_terms_people_search_for() {
         assert!(words.contains(term), "{term}");
     }
 }
+
+/// Each line of a table of `page` that begins with a method stands in docs/real.md too.
+fn stale_errors(page: &str) -> Vec<&str> {
+    let measured = read("docs/real.md");
+    let is_error = |line: &&str| {
+        let mut cells = line.split('|').skip(2).map(str::trim);
+        cells.next().is_some_and(|cell| cell.parse::<f64>().is_ok())
+    };
+    let lines = page.lines().filter(is_error);
+    lines.filter(|line| !measured.contains(line)).collect()
+}
+
+#[test]
+fn errors_beside_other_programs_are_the_measured_ones() {
+    let page = read("docs/peers.md");
+    assert!(page.contains("| recommended |"));
+    assert_eq!(stale_errors(&page), Vec::<&str>::new());
+    let stale = page.replacen("| recommended | 0.", "| recommended | 1.", 1);
+    assert_eq!(stale_errors(&stale).len(), 1);
+}
