@@ -24,6 +24,8 @@ mod average;
 mod rates;
 mod solve;
 
+use std::ops::Range;
+
 use ndarray::ArrayView2;
 
 use super::generalised::generalised;
@@ -47,7 +49,12 @@ pub struct KnownRate {
     num_rows: usize,
     /// Rows that may have been exchanged with each other, at least two in each group; all other links are right.
     groups: Vec<Vec<usize>>,
+    /// The group of each row, `RIGHT` where its link is right.
+    group_of: Vec<u32>,
 }
+
+/// In the place of the group of a row whose link is right.
+const RIGHT: u32 = u32::MAX;
 
 /// An estimate averaged over rates of wrong links, and for each of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,9 +94,15 @@ impl KnownRate {
     /// Rows may have been exchanged inside the groups of the space.
     pub fn within(space: &LinkSpace) -> KnownRate {
         let groups = (0..space.num_groups()).map(|group| space.group(group).to_vec());
+        let groups: Vec<Vec<usize>> = groups.collect();
+        let mut group_of = vec![RIGHT; space.num_rows()];
+        for (group, rows) in groups.iter().enumerate() {
+            rows.iter().for_each(|&row| group_of[row] = group as u32);
+        }
         KnownRate {
             num_rows: space.num_rows(),
-            groups: groups.collect(),
+            groups,
+            group_of,
         }
     }
 
@@ -151,17 +164,15 @@ impl KnownRate {
     /// The estimate at one rate, from a start near it; None where the equations have no solution in numbers.
     fn at(&self, problem: &Problem, rate: f64, start: &[f64]) -> Option<Solution> {
         let expected = Expected::new(self, rate);
-        let ones = vec![1.0; self.num_rows];
-        let first = problem.solve(&expected, &ones, start)?;
+        let mut found = problem.solve(&expected, None, start)?;
         let num_movable: usize = self.groups.iter().map(Vec::len).sum();
-        let found = if num_movable < self.num_rows && rate > 0.0 {
-            let weights = self.weights(problem, &expected, &first);
-            problem.solve(&expected, &weights, &first.gamma)?
-        } else {
-            first
-        };
+        let mut weights = None;
+        if num_movable < self.num_rows && rate > 0.0 {
+            weights = Some(self.weights(problem, &expected, &found));
+            found = problem.solve(&expected, weights.as_deref(), &found.gamma)?;
+        }
         Some(Solution {
-            covariance: problem.sandwich(&found),
+            covariance: problem.sandwich(&expected, weights.as_deref(), &found),
             gamma: found.gamma,
         })
     }
@@ -194,7 +205,7 @@ struct Solution {
 
 /// The matrix E of one rate.
 struct Expected<'a> {
-    groups: &'a [Vec<usize>],
+    known: &'a KnownRate,
     /// a of each group.
     attenuation: Vec<f64>,
 }
@@ -207,20 +218,34 @@ impl<'a> Expected<'a> {
             (1.0 - rate * size / (size - 1.0)).max(LEAST_ATTENUATION)
         });
         Expected {
-            groups: &known.groups,
+            known,
             attenuation: attenuation.collect(),
         }
     }
 
     fn apply(&self, values: &[f64]) -> Vec<f64> {
+        let means = self.group_means(|row| values[row]);
         let mut expected = values.to_vec();
-        for (group, a) in self.groups.iter().zip(&self.attenuation) {
-            let mean = group.iter().map(|&row| values[row]).sum::<f64>() / group.len() as f64;
-            for &row in group {
-                expected[row] = a * values[row] + (1.0 - a) * mean;
+        self.smooth(0..values.len(), &means, &mut expected);
+        expected
+    }
+
+    /// The mean of a value of each row in each group.
+    fn group_means(&self, value: impl Fn(usize) -> f64) -> Vec<f64> {
+        let mean = |group: &Vec<usize>| {
+            group.iter().map(|&row| value(row)).sum::<f64>() / group.len() as f64
+        };
+        self.known.groups.iter().map(mean).collect()
+    }
+
+    /// E applied to the values of these rows, whose group means are known.
+    fn smooth(&self, rows: Range<usize>, group_means: &[f64], values: &mut [f64]) {
+        for (value, group) in values.iter_mut().zip(&self.known.group_of[rows]) {
+            if *group != RIGHT {
+                let a = self.attenuation[*group as usize];
+                *value = a * *value + (1.0 - a) * group_means[*group as usize];
             }
         }
-        expected
     }
 }
 

@@ -23,36 +23,35 @@ pub(super) struct Root {
     pub gamma: Vec<f64>,
     /// y - E mu.
     pub residuals: Vec<f64>,
-    /// Columns of Z = W E Q.
-    instruments: Vec<Vec<f64>>,
-    /// Columns of the derivative D of E mu with respect to gamma.
-    slopes: Vec<Vec<f64>>,
-    /// (Z'D)^-1, row by row.
+    /// (Z'D)^-1, row by row, with the columns D of the derivative of E mu with respect to gamma.
     inverse: Vec<f64>,
 }
 
+/// Residuals and Z' times them.
+struct Score {
+    residuals: Vec<f64>,
+    score: Vec<f64>,
+}
+
 impl Problem<'_> {
-    /// None where no solution is found.
+    /// `weights` are the diagonal of W, None where all are 1. None where no solution is found.
     pub(super) fn solve(
         &self,
         expected: &Expected,
-        weights: &[f64],
+        weights: Option<&[f64]>,
         start: &[f64],
     ) -> Option<Root> {
-        let weighted = |q: &Vec<f64>| -> Vec<f64> {
-            let pairs = expected.apply(q).into_iter().zip(weights);
-            pairs.map(|(value, weight)| value * weight).collect()
-        };
-        let instruments: Vec<Vec<f64>> = self.qr.q.iter().map(weighted).collect();
+        let instruments = self.instruments(expected, weights);
         let mut gamma = start.to_vec();
-        let (mut residuals, mut score) = self.score(expected, &instruments, &gamma)?;
-        let mut slopes = self.slopes(expected, &gamma);
-        let mut inverse = inverse_of(&products(&instruments, &slopes), gamma.len())?;
+        let Score {
+            mut residuals,
+            mut score,
+        } = self.score(expected, &instruments, &gamma)?;
+        let mut inverse = self.inverse(expected, &instruments, &gamma)?;
         for step_number in 0..MAX_STEPS {
-            // Those of a linear regression are the same everywhere.
+            // That of a linear regression is the same everywhere.
             if step_number > 0 && self.kind != ResponseKind::Real {
-                slopes = self.slopes(expected, &gamma);
-                inverse = inverse_of(&products(&instruments, &slopes), gamma.len())?;
+                inverse = self.inverse(expected, &instruments, &gamma)?;
             }
             let step: Vec<f64> = inverse
                 .chunks(gamma.len())
@@ -69,15 +68,14 @@ impl Problem<'_> {
                 false => self.better(expected, &instruments, &gamma, &step, norm(&score)),
             };
             match better {
-                Some((next, next_residuals, next_score)) => {
-                    (gamma, residuals, score) = (next, next_residuals, next_score);
+                Some((next, at_next)) => {
+                    gamma = next;
+                    Score { residuals, score } = at_next;
                 }
                 None if arrived(ROUNDING) => {
                     return Some(Root {
                         gamma,
                         residuals,
-                        instruments,
-                        slopes,
                         inverse,
                     });
                 }
@@ -91,31 +89,26 @@ impl Problem<'_> {
     fn better(
         &self,
         expected: &Expected,
-        instruments: &[Vec<f64>],
+        instruments: &Columns,
         gamma: &[f64],
         step: &[f64],
         from: f64,
-    ) -> Option<(Vec<f64>, Vec<f64>, Vec<f64>)> {
+    ) -> Option<(Vec<f64>, Score)> {
         let mut part = 1.0;
         for _ in 0..MAX_HALVINGS {
             let next: Vec<f64> = gamma.iter().zip(step).map(|(g, s)| g + part * s).collect();
-            if let Some((residuals, score)) = self.score(expected, instruments, &next)
-                && norm(&score) < (1.0 - 1e-4 * part) * from
+            if let Some(at_next) = self.score(expected, instruments, &next)
+                && norm(&at_next.score) < (1.0 - 1e-4 * part) * from
             {
-                return Some((next, residuals, score));
+                return Some((next, at_next));
             }
             part /= 2.0;
         }
         None
     }
 
-    /// Residuals and Z' times them; None beyond the range of means.
-    fn score(
-        &self,
-        expected: &Expected,
-        instruments: &[Vec<f64>],
-        gamma: &[f64],
-    ) -> Option<(Vec<f64>, Vec<f64>)> {
+    /// None beyond the range of means.
+    fn score(&self, expected: &Expected, instruments: &Columns, gamma: &[f64]) -> Option<Score> {
         let linear = self.linear(gamma);
         let in_range = |linear: &f64| self.kind == ResponseKind::Real || linear.abs() <= LARGEST;
         if !linear
@@ -130,75 +123,172 @@ impl Problem<'_> {
             .collect();
         let means = expected.apply(&means);
         let residuals: Vec<f64> = self.y.iter().zip(means).map(|(y, mean)| y - mean).collect();
-        let score = instruments.iter().map(|z| dot(z, &residuals)).collect();
-        Some((residuals, score))
+        let mut score = vec![0.0; gamma.len()];
+        instruments.by_parts(|rows, part| {
+            for (sum, z) in score.iter_mut().zip(part) {
+                *sum += dot(z, &residuals[rows.clone()]);
+            }
+        });
+        Some(Score { residuals, score })
     }
 
-    /// Columns of the derivative of E mu.
-    fn slopes(&self, expected: &Expected, gamma: &[f64]) -> Vec<Vec<f64>> {
-        let slope = |mean: f64| match self.kind {
-            ResponseKind::Real => 1.0,
-            ResponseKind::Count | ResponseKind::Positive => mean,
-            ResponseKind::ZeroOne => mean * (1.0 - mean),
+    /// Columns of Z = W E Q.
+    fn instruments<'a>(
+        &'a self,
+        expected: &'a Expected,
+        weights: Option<&'a [f64]>,
+    ) -> Columns<'a> {
+        Columns::new(&self.qr.q, None, expected, weights)
+    }
+
+    /// The derivative of each mean with respect to its linear predictor; None where it is 1.
+    fn derivative(&self, gamma: &[f64]) -> Option<Vec<f64>> {
+        let slope = match self.kind {
+            ResponseKind::Real => return None,
+            ResponseKind::Count | ResponseKind::Positive => |mean: f64| mean,
+            ResponseKind::ZeroOne => |mean: f64| mean * (1.0 - mean),
         };
-        let slopes: Vec<f64> = self.means(gamma).into_iter().map(slope).collect();
-        let column = |q: &Vec<f64>| {
-            let own: Vec<f64> = q.iter().zip(&slopes).map(|(q, slope)| q * slope).collect();
-            expected.apply(&own)
-        };
-        self.qr.q.iter().map(column).collect()
+        Some(self.means(gamma).into_iter().map(slope).collect())
+    }
+
+    /// (Z'D)^-1, row by row.
+    fn inverse(
+        &self,
+        expected: &Expected,
+        instruments: &Columns,
+        gamma: &[f64],
+    ) -> Option<Vec<f64>> {
+        let derivative = self.derivative(gamma);
+        let slopes = Columns::new(&self.qr.q, derivative.as_deref(), expected, None);
+        let dim = gamma.len();
+        let mut products = vec![0.0; dim * dim];
+        let mut of_slopes = slopes.room();
+        instruments.by_parts(|rows, part| {
+            slopes.fill(rows, &mut of_slopes);
+            add_products(&mut products, part, &of_slopes);
+        });
+        inverse_of(&products, dim)
     }
 
     /// (Z'D)^-1 Z' diag(residuals / (1 - leverage))^2 Z (D'Z)^-1, row by row.
-    pub(super) fn sandwich(&self, root: &Root) -> Vec<f64> {
+    pub(super) fn sandwich(
+        &self,
+        expected: &Expected,
+        weights: Option<&[f64]>,
+        root: &Root,
+    ) -> Vec<f64> {
+        let derivative = self.derivative(&root.gamma);
+        let slopes = Columns::new(&self.qr.q, derivative.as_deref(), expected, None);
         let dim = root.gamma.len();
-        // Columns of Z (D'Z)^-1: the influence of each row on gamma, but for its residual.
-        let mut influence = combinations(&root.instruments, &root.inverse);
-        for (i, residual) in root.residuals.iter().enumerate() {
-            let leverage: f64 = (0..dim).map(|k| root.slopes[k][i] * influence[k][i]).sum();
-            let residual = residual / (1.0 - leverage).max(LEAST_REST);
-            influence
-                .iter_mut()
-                .for_each(|column| column[i] *= residual);
-        }
-        products(&influence, &influence)
+        let mut sandwich = vec![0.0; dim * dim];
+        let (mut of_slopes, mut influence) = (slopes.room(), slopes.room());
+        self.instruments(expected, weights).by_parts(|rows, part| {
+            slopes.fill(rows.clone(), &mut of_slopes);
+            // Columns of Z (D'Z)^-1: the influence of each row on gamma, but for its residual.
+            combine(part, &root.inverse, &mut influence);
+            for (i, residual) in root.residuals[rows].iter().enumerate() {
+                let leverage: f64 = (0..dim).map(|k| of_slopes[k][i] * influence[k][i]).sum();
+                let residual = residual / (1.0 - leverage).max(LEAST_REST);
+                influence
+                    .iter_mut()
+                    .for_each(|column| column[i] *= residual);
+            }
+            add_products(&mut sandwich, &influence, &influence);
+        });
+        sandwich
     }
 }
 
-/// A'B of matrices given by their columns, row by row.
-fn products(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<f64> {
-    let mut products = vec![0.0; a.len() * b.len()];
-    for rows in parts(a) {
-        let pairs = a
-            .iter()
-            .flat_map(|left| b.iter().map(move |right| (left, right)));
-        for (product, (left, right)) in products.iter_mut().zip(pairs) {
-            *product += dot(&left[rows.clone()], &right[rows.clone()]);
-        }
-    }
-    products
+/// The columns W E diag(factor) Q, of which only so many rows are kept at once as stay in the processor's cache: a large file
+/// has many.
+struct Columns<'a> {
+    q: &'a [Vec<f64>],
+    factor: Option<&'a [f64]>,
+    expected: &'a Expected<'a>,
+    weights: Option<&'a [f64]>,
+    /// For each column its mean in each group, before W and E.
+    group_means: Vec<Vec<f64>>,
 }
 
-/// For each row of the matrix `factors`, the sum of the columns, each times its factor.
-fn combinations(columns: &[Vec<f64>], factors: &[f64]) -> Vec<Vec<f64>> {
-    let num_rows = columns.first().map_or(0, Vec::len);
-    let mut sums = vec![vec![0.0; num_rows]; columns.len()];
-    for rows in parts(columns) {
-        for (sum, factors) in sums.iter_mut().zip(factors.chunks(columns.len())) {
-            for (column, factor) in columns.iter().zip(factors) {
-                subtract(&mut sum[rows.clone()], -factor, &column[rows.clone()]);
+impl<'a> Columns<'a> {
+    const ROWS_AT_ONCE: usize = 1024;
+
+    fn new(
+        q: &'a [Vec<f64>],
+        factor: Option<&'a [f64]>,
+        expected: &'a Expected<'a>,
+        weights: Option<&'a [f64]>,
+    ) -> Columns<'a> {
+        let of_column = |q: &Vec<f64>| match factor {
+            Some(factor) => expected.group_means(|row| q[row] * factor[row]),
+            None => expected.group_means(|row| q[row]),
+        };
+        Columns {
+            q,
+            factor,
+            expected,
+            weights,
+            group_means: q.iter().map(of_column).collect(),
+        }
+    }
+
+    /// Room for the columns of a part of the rows.
+    fn room(&self) -> Vec<Vec<f64>> {
+        vec![Vec::with_capacity(Self::ROWS_AT_ONCE); self.q.len()]
+    }
+
+    fn fill(&self, rows: Range<usize>, part: &mut [Vec<f64>]) {
+        for ((values, q), means) in part.iter_mut().zip(self.q).zip(&self.group_means) {
+            values.clear();
+            values.extend_from_slice(&q[rows.clone()]);
+            if let Some(factor) = self.factor {
+                multiply(values, &factor[rows.clone()]);
+            }
+            self.expected.smooth(rows.clone(), means, values);
+            if let Some(weights) = self.weights {
+                multiply(values, &weights[rows.clone()]);
             }
         }
     }
-    sums
+
+    /// Calls `visit` with each range of rows and the columns there.
+    fn by_parts(&self, mut visit: impl FnMut(Range<usize>, &[Vec<f64>])) {
+        let num_rows = self.q.first().map_or(0, Vec::len);
+        let mut part = self.room();
+        for start in (0..num_rows).step_by(Self::ROWS_AT_ONCE) {
+            let rows = start..num_rows.min(start + Self::ROWS_AT_ONCE);
+            self.fill(rows.clone(), &mut part);
+            visit(rows, &part);
+        }
+    }
 }
 
-/// Ranges of rows, so few that all columns stay in the processor's cache.
-fn parts(columns: &[Vec<f64>]) -> impl Iterator<Item = Range<usize>> {
-    const ROWS_AT_ONCE: usize = 1024;
+fn multiply(values: &mut [f64], factors: &[f64]) {
+    for (value, factor) in values.iter_mut().zip(factors) {
+        *value *= factor;
+    }
+}
+
+/// Adds A'B of matrices given by their columns, row by row.
+fn add_products(products: &mut [f64], a: &[Vec<f64>], b: &[Vec<f64>]) {
+    let pairs = a
+        .iter()
+        .flat_map(|left| b.iter().map(move |right| (left, right)));
+    for (product, (left, right)) in products.iter_mut().zip(pairs) {
+        *product += dot(left, right);
+    }
+}
+
+/// For each row of the matrix `factors`, the sum of the columns, each times its factor.
+fn combine(columns: &[Vec<f64>], factors: &[f64], sums: &mut [Vec<f64>]) {
     let num_rows = columns.first().map_or(0, Vec::len);
-    let starts = (0..num_rows).step_by(ROWS_AT_ONCE);
-    starts.map(move |start| start..num_rows.min(start + ROWS_AT_ONCE))
+    for (sum, factors) in sums.iter_mut().zip(factors.chunks(columns.len())) {
+        sum.clear();
+        sum.resize(num_rows, 0.0);
+        for (column, factor) in columns.iter().zip(factors) {
+            subtract(sum, -factor, column);
+        }
+    }
 }
 
 fn norm(values: &[f64]) -> f64 {
