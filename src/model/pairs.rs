@@ -179,6 +179,19 @@ impl LinkedPairs for Pairs<'_> {
         with_pair!(self, |pair| links.step_as(pi, pair, own, wrong, rng))
     }
 
+    fn draw_may_be_outside<R: Rng>(
+        &self,
+        links: &mut OutsideLinks<'_>,
+        pi: &mut Permutation,
+        whole: &Prior,
+        rng: &mut R,
+    ) -> Result<bool, ModelError> {
+        let temperature = self.temperature();
+        let own = |row: usize| temperature * self.log_density(row, row);
+        with_pair!(self, |pair| links
+            .draw_may_be_outside(pi, pair, own, whole, rng))
+    }
+
     fn temperature(&self) -> f64 {
         match &self.source {
             PairSource::Native(pairs) => pairs.log_lik.temperature(),

@@ -86,6 +86,16 @@ impl LinkedPairs for GaussianPairs {
         Ok(links.step_as(pi, &self.log_lik, |row| self.own(row), wrong, rng))
     }
 
+    fn draw_may_be_outside<R: Rng>(
+        &self,
+        links: &mut OutsideLinks<'_>,
+        pi: &mut Permutation,
+        whole: &Prior,
+        rng: &mut R,
+    ) -> Result<bool, Infallible> {
+        Ok(links.draw_may_be_outside(pi, &self.log_lik, |row| self.own(row), whole, rng))
+    }
+
     fn temperature(&self) -> f64 {
         1.0
     }

@@ -68,6 +68,15 @@ pub trait LinkedPairs {
         rng: &mut R,
     ) -> Result<UpdateInfo, Self::Error>;
 
+    /// A draw of whether responses may come from outside, with the links that it changes, at the current theta.
+    fn draw_may_be_outside<R: Rng>(
+        &self,
+        links: &mut OutsideLinks<'_>,
+        pi: &mut Permutation,
+        whole: &Prior,
+        rng: &mut R,
+    ) -> Result<bool, Self::Error>;
+
     fn temperature(&self) -> f64;
 
     /// The untempered log density of each response at its own link.

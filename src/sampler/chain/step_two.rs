@@ -294,8 +294,13 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         let version = self.permutation.version();
         self.pairs.update(theta)?;
         let Some(mixture) = &mut self.mixture else {
-            let may_be_outside = match &self.outside {
-                Some(outside) => outside.may_be_outside(&self.prior, &self.permutation, rng),
+            let pi = &mut self.permutation;
+            let may_be_outside = match &mut self.outside {
+                Some(outside) => {
+                    let links = &mut outside.links;
+                    self.pairs
+                        .draw_may_be_outside(links, pi, &self.prior, rng)?
+                }
                 None => false,
             };
             let info = self.draw_with_feedback(may_be_outside, rng)?;

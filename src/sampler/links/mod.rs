@@ -19,6 +19,7 @@ mod moved_groups;
 mod outside;
 mod outside_links;
 mod outside_set;
+mod outside_switch;
 mod pair;
 #[allow(clippy::module_inception)]
 mod permutation;

@@ -268,7 +268,7 @@ impl OutsidePrior {
     }
 
     /// log P(no response from outside, pi) and log P(responses may come from outside, pi).
-    fn log_parts(&self, whole: &Prior, pi: &Permutation) -> [f64; 2] {
+    pub(super) fn log_parts(&self, whole: &Prior, pi: &Permutation) -> [f64; 2] {
         let none = self.share.no_error;
         let of_whole = match none > 0.0 && pi.num_outside() == 0 {
             true => none.ln() + whole.log_prior(pi) - whole.log_total(),

@@ -6,6 +6,7 @@
 use super::acceptance::{Acceptance, Metropolis};
 use super::exactness::{DOUBTING, Enumeration, LIMIT, dense, random_pairs};
 use super::outside_set::OutsideSet;
+use super::outside_switch::{BothParts, OutsideSwitch};
 use super::*;
 use crate::model::Family;
 use rand::{Rng, SeedableRng};
@@ -402,21 +403,25 @@ fn both_parts_together_leave_their_posterior_invariant() {
         let (prior, whole) = (case.outside(kind, share), case.whole(kind));
         let pair = random_pairs(Family::Gaussian, case.num_rows, 0.8, 25 + k as u64);
         let outside = log_outside(case.num_rows);
+        let own = |row: usize| pair.log_density(row, row);
+        let of_row = |row: usize| outside[row] + own(row) - pair.pair(row, row);
+        let marginal: Vec<f64> = (0..case.num_rows).map(of_row).collect();
         let exact = Enumeration::of_list(case.partial_permutations(), |pi| {
             total(pi, &pair, &outside) + prior.log_prior(&whole, pi)
         });
         let step = |is_drawn: bool| {
             let mut rng = ChaCha8Rng::seed_from_u64(k as u64);
-            let mut kernels = (OutsideSet::new(2.0), ActiveSet::new(2.0));
-            exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
+            let mut whole_links = ActiveSet::new(2.0);
+            let mut links = OutsideLinks::new(&prior, marginal.clone());
+            exact.score(&exact.replicate(DRAWS / 4, &mut rng, |pi, rng| {
                 let may_be = match is_drawn {
-                    true => prior.draw_may_be_outside(&whole, pi, rng),
+                    true => links.draw_may_be_outside(pi, &pair, own, &whole, rng),
                     false => pi.num_outside() > 0,
                 };
                 if may_be {
-                    kernels.0.step(pi, &pair, &outside, &prior, rng);
+                    links.step_as(pi, &pair, own, None, rng);
                 } else {
-                    kernels.1.step(pi, &pair, &whole, rng);
+                    whole_links.step(pi, &pair, &whole, rng);
                 }
             }))
         };
@@ -424,6 +429,52 @@ fn both_parts_together_leave_their_posterior_invariant() {
         assert!(z < LIMIT, "{case:?}: z = {z}");
         let z = step(false);
         assert!(z > LIMIT, "no draw, {case:?}: z = {z}");
+    }
+}
+
+/// The answer given the links, then one switch.
+#[test]
+fn switches_leave_both_parts_invariant() {
+    let share = RatePrior {
+        no_error: 0.9,
+        ..SHARE
+    };
+    for (k, case) in cases().iter().enumerate() {
+        let is_whole = |pi: &Permutation| pi.num_outside() == 0 && pi.num_moved() > 0;
+        let has_whole = case.partial_permutations().iter().any(is_whole);
+        if case.num_present < case.num_rows || !has_whole {
+            continue;
+        }
+        let kind = kind_of(case);
+        let (prior, whole) = (case.outside(kind, share), case.whole(kind));
+        let pair = random_pairs(Family::Gaussian, case.num_rows, 0.8, 45 + k as u64);
+        let outside = log_outside(case.num_rows);
+        let exact = Enumeration::of_list(case.partial_permutations(), |pi| {
+            total(pi, &pair, &outside) + prior.log_prior(&whole, pi)
+        });
+        let score = |outside: &[f64], partial: &OutsidePrior| {
+            let mut rng = ChaCha8Rng::seed_from_u64(k as u64);
+            let mut switch = OutsideSwitch::default();
+            let model = BothParts {
+                pair: &pair,
+                outside,
+                partial,
+                whole: &whole,
+            };
+            exact.score(&exact.replicate(5 * DRAWS, &mut rng, |pi, rng| {
+                let may_be = prior.draw_may_be_outside(&whole, pi, rng);
+                let may_be = switch.step(pi, may_be, &model, rng);
+                assert!(may_be || pi.num_outside() == 0);
+            }))
+        };
+        let z = score(&outside, &prior);
+        assert!(z < LIMIT, "{case:?}: z = {z}");
+        let shifted: Vec<f64> = outside.iter().map(|log| log + 1.0).collect();
+        let z = score(&shifted, &prior);
+        assert!(z > LIMIT, "another marginal law, {case:?}: z = {z}");
+        let other = RatePrior { a: 9.0, ..share };
+        let z = score(&outside, &case.outside(kind, other));
+        assert!(z > LIMIT, "another share, {case:?}: z = {z}");
     }
 }
 
@@ -450,7 +501,7 @@ fn links_given_the_wrong_rows_leave_their_posterior_invariant() {
         let mut links = OutsideLinks::new(&prior, marginal.clone());
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let mut score = |own: &dyn Fn(usize) -> f64| {
-            exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
+            exact.score(&exact.replicate(DRAWS / 4, &mut rng, |pi, rng| {
                 links.step_as(pi, &pair, own, Some(&state), rng);
             }))
         };

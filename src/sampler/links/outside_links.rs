@@ -2,18 +2,24 @@
 
 use super::outside::OutsidePrior;
 use super::outside_set::OutsideSet;
+use super::outside_switch::{BothParts, OutsideSwitch};
 use super::pair::PairLogLik;
 use super::permutation::{NOBODY, OUTSIDE, Permutation};
+use super::prior::Prior;
 use super::row_mixture::GivenMoved;
 use super::update::UpdateInfo;
 use rand::Rng;
 use std::borrow::Cow;
+
+/// Switches that an iteration tries, where responses may come from outside or not.
+const SWITCHES: usize = 4;
 
 /// The prior of partial permutations with its kernel, and the law of a response that belongs to nobody.
 #[derive(Clone, Debug)]
 pub struct OutsideLinks<'m> {
     prior: Cow<'m, OutsidePrior>,
     kernel: OutsideSet,
+    switch: OutsideSwitch,
     /// The tempered log density of each response that belongs to nobody.
     log_marginal: Vec<f64>,
     /// The same up to the terms that the pair likelihood leaves out.
@@ -31,6 +37,7 @@ impl<'m> OutsideLinks<'m> {
         Self {
             prior: Cow::Borrowed(prior),
             kernel: OutsideSet::default(),
+            switch: OutsideSwitch::default(),
             outside: Vec::with_capacity(log_marginal.len()),
             log_marginal,
         }
@@ -71,6 +78,32 @@ impl<'m> OutsideLinks<'m> {
     ) -> UpdateInfo {
         self.fill_outside(pair, own);
         self.kernel.step(pi, pair, &self.outside, &self.prior, rng)
+    }
+
+    /// A draw of whether responses may come from outside, with the links that it changes.
+    pub fn draw_may_be_outside<L: PairLogLik + ?Sized, R: Rng + ?Sized>(
+        &mut self,
+        pi: &mut Permutation,
+        pair: &L,
+        own: impl Fn(usize) -> f64,
+        whole: &Prior,
+        rng: &mut R,
+    ) -> bool {
+        let mut may_be_outside = self.prior.draw_may_be_outside(whole, pi, rng);
+        if self.prior.share().no_error == 0.0 {
+            return may_be_outside;
+        }
+        self.fill_outside(pair, own);
+        let model = BothParts {
+            pair,
+            outside: &self.outside,
+            partial: &self.prior,
+            whole,
+        };
+        for _ in 0..SWITCHES {
+            may_be_outside = self.switch.step(pi, may_be_outside, &model, rng);
+        }
+        may_be_outside
     }
 
     /// Links that other rows than those of `state` move are changed first, as little as that takes.

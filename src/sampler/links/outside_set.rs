@@ -15,6 +15,8 @@ const DEFAULT_EFFORT: f64 = 40.0;
 const SPARE_ROWS: f64 = 10.0;
 /// Share of the proposals that send a row outside.
 const TO_OUTSIDE: f64 = 0.2;
+/// Proposals between outside and the places that nobody claims, for each other proposal.
+const FREE_PLACES: f64 = 1.0;
 
 /// Metropolis moves of one row to another place or outside. The row that holds the place takes the one that is left, be it
 /// outside; a place that nobody claims stays empty.
@@ -22,6 +24,10 @@ const TO_OUTSIDE: f64 = 0.2;
 /// Row i ~ q draws a place c ~ s(. | i), outside among them. q, s and the number of proposals depend on theta and the data
 /// only, so a step leaves p(pi | theta, y) invariant. Every partial permutation is reached: all rows can go outside one by
 /// one, and from there to any place that is possible for them.
+///
+/// s knows where a row would fit and not which places are free, of which there are few. So as many proposals take a wrong
+/// row, uniformly, from outside to a free place, or from its place outside: the number of responses from outside mixes by
+/// these.
 #[derive(Clone, Debug)]
 pub struct OutsideSet {
     effort: f64,
@@ -29,6 +35,7 @@ pub struct OutsideSet {
     columns: ColumnProposal,
     walk: CandidateWalk,
     groups: Vec<GroupCount>,
+    free: FreePlaces,
 }
 
 impl Default for OutsideSet {
@@ -46,6 +53,7 @@ impl OutsideSet {
             columns: ColumnProposal::default(),
             walk: CandidateWalk::default(),
             groups: Vec::new(),
+            free: FreePlaces::default(),
         }
     }
 
@@ -81,22 +89,21 @@ impl OutsideSet {
             return info;
         }
         let place = self.update_proposals(pair, prior);
-        let mut groups = std::mem::take(&mut self.groups);
-        let counts = prior.count(pi, &mut groups);
-        let mut target = Target {
-            pi,
-            pair,
-            outside,
-            prior,
-            counts,
-            groups: &mut groups,
-        };
+        let mut room = (
+            std::mem::take(&mut self.groups),
+            std::mem::take(&mut self.free),
+        );
+        let mut target = Target::new(pi, pair, outside, prior, &mut room);
         let active = self.rows.expected_mislinked() + SPARE_ROWS;
         for _ in 0..(self.effort * active).ceil() as u64 {
             let accepted = self.propose::<A, L, R>(place, &mut target, rng);
             info.count(Move::Relink, accepted);
         }
-        self.groups = groups;
+        for _ in 0..(FREE_PLACES * self.effort * active).ceil() as u64 {
+            let accepted = target.leave_or_enter::<A, R>(rng);
+            info.count(Move::LeaveOrEnter, accepted);
+        }
+        (self.groups, self.free) = room;
         info
     }
 
@@ -244,12 +251,63 @@ struct Target<'a, L: ?Sized> {
     prior: &'a OutsidePrior,
     counts: Counts,
     groups: &'a mut [GroupCount],
+    free: &'a mut FreePlaces,
 }
 
 /// A row of one group with its old and its new column.
 type Change = (usize, usize, usize);
 
-impl<L: PairLogLik + ?Sized> Target<'_, L> {
+impl<'a, L: PairLogLik + ?Sized> Target<'a, L> {
+    /// `groups` and `free` are room to work in, of any earlier content.
+    fn new(
+        pi: &'a mut Permutation,
+        pair: &'a L,
+        outside: &'a [f64],
+        prior: &'a OutsidePrior,
+        (groups, free): &'a mut (Vec<GroupCount>, FreePlaces),
+    ) -> Self {
+        let counts = prior.count(pi, groups);
+        free.fill(pi, prior);
+        Self {
+            pi,
+            pair,
+            outside,
+            prior,
+            counts,
+            groups,
+            free,
+        }
+    }
+
+    /// A wrong row i, uniformly, goes outside if it has a place a, and otherwise to a free place of its group, uniformly.
+    ///
+    /// It stays wrong, so its draw has the same probability both ways, and one place of f is drawn on one way only: the
+    /// ratio is f on the way in and 1 / f on the way out, f being the free places while i is outside.
+    fn leave_or_enter<A: Acceptance, R: Rng + ?Sized>(&mut self, rng: &mut R) -> bool {
+        let moved = self.pi.moved();
+        if moved.is_empty() {
+            return false;
+        }
+        let i = moved[rng.random_range(0..moved.len())];
+        let a = self.pi.column_of(i);
+        let free = self.free.of(self.prior.places().group_of_movable(i));
+        let (c, ratio) = match a {
+            OUTSIDE if free.is_empty() => return false,
+            OUTSIDE => (free[rng.random_range(0..free.len())], free.len() as f64),
+            _ => (OUTSIDE, 1.0 / (free.len() + 1) as f64),
+        };
+        if c == i {
+            return false;
+        }
+        let change = [(i, a, c)];
+        let log_change = self.log_change(&change);
+        let accepted = log_change >= HOPELESS && A::accept(log_change, ratio, rng);
+        if accepted {
+            self.apply(&change);
+        }
+        accepted
+    }
+
     #[inline]
     fn log_lik(&self, row: usize, column: usize) -> f64 {
         match column {
@@ -308,9 +366,64 @@ impl<L: PairLogLik + ?Sized> Target<'_, L> {
                 self.pi.place(j, OUTSIDE);
                 self.pi.place(i, c);
             }
-            _ => self.pi.place(changes[0].0, changes[0].2),
+            _ => {
+                let (row, from, to) = changes[0];
+                self.pi.place(row, to);
+                if from != OUTSIDE {
+                    self.free.add(from, group);
+                }
+                if to != OUTSIDE {
+                    self.free.remove(to, group);
+                }
+            }
         }
         self.groups[group] = count;
         self.counts = counts;
+    }
+}
+
+/// The places of each group that nobody claims.
+#[derive(Clone, Debug, Default)]
+struct FreePlaces {
+    by_group: Vec<Vec<usize>>,
+    /// Where each free place stands in the list of its group.
+    position: Vec<usize>,
+}
+
+impl FreePlaces {
+    fn fill(&mut self, pi: &Permutation, prior: &OutsidePrior) {
+        let places = prior.places();
+        self.by_group.iter_mut().for_each(Vec::clear);
+        self.by_group.resize(places.num_groups(), Vec::new());
+        self.position.resize(places.num_rows(), 0);
+        for group in 0..places.num_groups() {
+            for &place in places.group(group) {
+                if pi.row_of(place) == NOBODY {
+                    self.add(place, group);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn of(&self, group: usize) -> &[usize] {
+        &self.by_group[group]
+    }
+
+    #[inline]
+    fn add(&mut self, place: usize, group: usize) {
+        let list = &mut self.by_group[group];
+        self.position[place] = list.len();
+        list.push(place);
+    }
+
+    #[inline]
+    fn remove(&mut self, place: usize, group: usize) {
+        let list = &mut self.by_group[group];
+        let hole = self.position[place];
+        list.swap_remove(hole);
+        if let Some(&filler) = list.get(hole) {
+            self.position[filler] = hole;
+        }
     }
 }

@@ -62,10 +62,11 @@ pub enum Move {
     Relink,
     Swap,
     Walk,
+    LeaveOrEnter,
 }
 
 impl Move {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Rewire,
         Self::Insert,
         Self::Remove,
@@ -74,6 +75,7 @@ impl Move {
         Self::Relink,
         Self::Swap,
         Self::Walk,
+        Self::LeaveOrEnter,
     ];
 }
 

@@ -88,6 +88,16 @@ impl LinkedPairs for Pairs<'_> {
         Ok(links.step_as(pi, &self.weighted(), |row| self.own(row), wrong, rng))
     }
 
+    fn draw_may_be_outside<R: Rng>(
+        &self,
+        links: &mut crate::sampler::links::OutsideLinks<'_>,
+        pi: &mut Permutation,
+        whole: &Prior,
+        rng: &mut R,
+    ) -> Result<bool, Infallible> {
+        Ok(links.draw_may_be_outside(pi, &self.weighted(), |row| self.own(row), whole, rng))
+    }
+
     fn temperature(&self) -> f64 {
         1.0
     }
