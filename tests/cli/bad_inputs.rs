@@ -433,7 +433,10 @@ fn run(project: &Project, kind: Input, input: &str) -> (Option<i32>, String) {
 fn problem(kind: Input, ended: &(Option<i32>, String), says: &str, code: i32) -> Option<String> {
     let (found, stderr) = ended;
     // clap and stanc have more to say.
-    let is_one_sentence = matches!(kind, Args | Stan) || stderr.trim_end().lines().count() == 1;
+    // With an empty cache another test may be compiling the same program.
+    let sentences = stderr.trim_end().lines();
+    let sentences = sentences.filter(|line| !line.starts_with("Waiting for another process"));
+    let is_one_sentence = matches!(kind, Args | Stan) || sentences.count() == 1;
     let has_controls = stderr.chars().any(|c| c.is_control() && c != '\n');
     let panicked = ["panicked", "RUST_BACKTRACE", "overflowed its stack"];
     let panicked = panicked.iter().any(|word| stderr.contains(word));

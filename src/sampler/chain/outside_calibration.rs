@@ -409,7 +409,8 @@ fn covariates(num_rows: usize, of_row: impl Fn(usize) -> usize) -> RateRegressio
     }))
 }
 
-/// Rates that depend on covariates, alone, with blocks and a safe row, without feedback, and with responses from outside.
+/// Rates that depend on covariates, alone, with blocks and a safe row, without feedback, with responses from outside, and with
+/// places without a response.
 #[test]
 fn posteriors_of_rates_by_covariates_are_calibrated() {
     for (k, outside, has_feedback) in [
@@ -417,10 +418,12 @@ fn posteriors_of_rates_by_covariates_are_calibrated() {
         (2, None, true),
         (4, None, true),
         (0, None, false),
+        (4, None, false),
         (0, Some(0.3), true),
         (4, Some(0.3), true),
         (8, Some(0.0), true),
         (0, Some(0.0), false),
+        (8, Some(0.0), false),
     ] {
         let case = &cases()[k];
         let regression = covariates(case.num_rows, |row| row);
@@ -438,11 +441,14 @@ fn posteriors_of_rates_by_covariates_are_calibrated() {
 fn other_rates_than_the_coefficients_say_are_noticed() {
     let case = &cases()[0];
     let regression = covariates(case.num_rows, |row| row);
-    let z = calibration(Setup {
-        none_outside: None,
-        covariates: Some(&regression),
-        odds_shift: 4.0,
-        ..with_outside(case)
-    });
-    assert!(z > LIMIT, "z = {z}");
+    for has_feedback in [true, false] {
+        let z = calibration(Setup {
+            none_outside: None,
+            has_feedback,
+            covariates: Some(&regression),
+            odds_shift: 4.0,
+            ..with_outside(case)
+        });
+        assert!(z > LIMIT, "{has_feedback}: z = {z}");
+    }
 }

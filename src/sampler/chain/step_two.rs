@@ -10,7 +10,7 @@ use super::outcome::LinksStart;
 use super::outside::Outside;
 use crate::numerics::floats;
 use crate::sampler::links::{
-    LinkKernel, LinksGivenMoved, NOBODY, OutsidePrior, Permutation, Prior, RateRegression,
+    LinkKernel, LinksGivenMoved, Move, NOBODY, OutsidePrior, Permutation, Prior, RateRegression,
     RowMixture, SurveyWeights, UpdateInfo, WrongSets,
 };
 
@@ -311,6 +311,10 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         self.pairs.own_log_densities(&mut mixture.own);
         let temperature = self.pairs.temperature();
         mixture.own.iter_mut().for_each(|own| *own *= temperature);
+        if self.has_independent_rows() {
+            return Ok((self.draw_wrong_rows(rng), self.weigh()));
+        }
+        let mixture = self.mixture.as_ref().expect("as above");
         let own = &mixture.own;
         let pair = RowMixture {
             own,
@@ -323,6 +327,48 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         };
         self.draw_rate_regression(true, rng);
         Ok((info, self.weigh()))
+    }
+
+    /// Whether, without feedback, the wrong rows are drawn at once: rows are then wrong independently of each other given
+    /// their odds, but for those of whole permutations, which are not wrong alone.
+    fn has_independent_rows(&self) -> bool {
+        let has_one_rate = |outside: &Outside| outside.links.prior().has_one_rate();
+        matches!(self.kernel, LinkKernel::ActiveSet(_))
+            && self.prior.space().candidates().is_none()
+            && (self.rate.is_some() || self.outside.as_ref().is_some_and(has_one_rate))
+    }
+
+    /// Draws the rates given theta alone, and the wrong rows given both. Rates that are drawn given the wrong rows follow them
+    /// slowly where responses say little of them.
+    fn draw_wrong_rows(&mut self, rng: &mut impl Rng) -> UpdateInfo {
+        let mixture = self.mixture.as_ref().expect("without feedback");
+        let rows = mixture.own.iter().zip(&mixture.marginal);
+        let log_ratio: Vec<f64> = rows.map(|(own, marginal)| marginal - own).collect();
+        let sets = match &self.outside {
+            Some(outside) => WrongSets::Partial(outside.links.prior()),
+            None => WrongSets::Whole(&self.prior),
+        };
+        let log_odds = match (&mut self.rate, sets) {
+            (Some(RateState { regression, gamma }), _) => {
+                regression.draw_without_links(gamma, &log_ratio, sets, rng);
+                Some(regression.log_odds(gamma))
+            }
+            (None, WrongSets::Partial(prior)) => {
+                prior.draw_log_odds(&self.permutation, &log_ratio, rng)
+            }
+            (None, WrongSets::Whole(_)) => unreachable!("asked by the caller"),
+        };
+        // Where the rate is 0, no row is wrong, and none was.
+        if let Some(mut log_odds) = log_odds {
+            (log_odds.iter_mut().zip(&log_ratio)).for_each(|(odds, ratio)| *odds += ratio);
+            let mut is_wrong = vec![false; log_odds.len()];
+            sets.draw(&log_odds, &mut is_wrong, rng);
+            sets.apply(&is_wrong, &mut self.permutation);
+        }
+        self.set_odds();
+        let mut info = UpdateInfo::default();
+        info.count(Move::Draw, true);
+        info
     }
 
     /// Where responses may come from outside, whether they may is drawn first: without any, the links are a whole
@@ -477,7 +523,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
 
     pub fn log_prior(&self) -> f64 {
         match &self.outside {
-            Some(outside) => outside.log_prior(&self.prior, &self.permutation),
+            Some(outside) => outside.log_prior(&self.prior, self.reported()),
             None => self.prior.log_prior(&self.permutation),
         }
     }

@@ -35,6 +35,7 @@ mod statistics;
 mod update;
 mod walk;
 mod weighted;
+mod wrong_sets;
 
 #[cfg(test)]
 mod collapsed_exactness;
@@ -63,9 +64,10 @@ pub use pair::PairLogLik;
 pub use permutation::{NOBODY, OUTSIDE, Permutation};
 pub use prior::{Prior, PriorKind};
 pub use rate_prior::RatePrior;
-pub use rate_regression::{RateRegression, WrongSets};
+pub use rate_regression::RateRegression;
 pub use row_mixture::{LinksGivenMoved, RowMixture};
 pub use space::{LinkFacts, LinkSpace};
 pub use statistics::LinearStatistics;
-pub use update::{LinkKernel, UpdateInfo};
+pub use update::{LinkKernel, Move, UpdateInfo};
 pub use weighted::{CompleteLogLik, SurveyWeights, WeightSide, WeightedLogLik};
+pub use wrong_sets::WrongSets;

@@ -4,8 +4,8 @@ use super::block_rates::BlockRates;
 use super::permutation::Permutation;
 use super::rate::Rate;
 use super::rate_prior::RatePrior;
-use super::rate_regression::{WrongSets, log_total};
 use super::space::LinkSpace;
+use super::wrong_sets::WrongSets;
 use crate::numerics::gamma::{log_beta, log_derangements, log_gamma};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -246,7 +246,7 @@ impl Prior {
     pub(crate) fn log_total(&self) -> f64 {
         match self.space.all_log_odds() {
             Some(log_odds) if self.kind == PriorKind::MatchProbability => {
-                log_total(log_odds, WrongSets::Whole(self))
+                WrongSets::Whole(self).log_total(log_odds)
             }
             _ => 0.0,
         }

@@ -6,10 +6,8 @@
 //! others normal(0, 1.5). Given the set of wrong rows, gamma has the likelihood of a logistic regression, divided by the
 //! probability of the sets that are possible, and is drawn by slice sampling.
 
-use super::outside::OutsidePrior;
 use super::permutation::Permutation;
-use super::prior::Prior;
-use super::space::LinkSpace;
+use super::wrong_sets::WrongSets;
 use ndarray::{Array2, Axis};
 use rand::Rng;
 
@@ -29,24 +27,6 @@ pub struct RateRegression {
     z: Array2<f64>,
     /// What one unit of each column of the file is on the scale of z.
     scale: Vec<f64>,
-}
-
-/// Which sets of wrong rows are possible.
-#[derive(Clone, Copy, Debug)]
-pub enum WrongSets<'a> {
-    /// Those of whole permutations: no row is wrong alone in its group.
-    Whole(&'a Prior),
-    /// All, where responses may come from outside.
-    Partial(&'a OutsidePrior),
-}
-
-impl WrongSets<'_> {
-    fn space(&self) -> &LinkSpace {
-        match self {
-            Self::Whole(prior) => prior.space(),
-            Self::Partial(prior) => prior.present(),
-        }
-    }
 }
 
 impl RateRegression {
@@ -122,11 +102,40 @@ impl RateRegression {
         sets: WrongSets,
         rng: &mut R,
     ) {
+        self.sweep(gamma, rng, |gamma| self.log_density(gamma, links, sets));
+    }
+
+    /// One update of gamma where the set of wrong rows is not given, but each row's log odds of being wrong change by
+    /// `log_ratio` in the light of its response. It leaves p(gamma | responses) invariant.
+    pub fn draw_without_links<R: Rng + ?Sized>(
+        &self,
+        gamma: &mut [f64],
+        log_ratio: &[f64],
+        sets: WrongSets,
+        rng: &mut R,
+    ) {
+        self.sweep(gamma, rng, |gamma| {
+            let mut log_odds = self.log_odds(gamma);
+            let before = sets.log_total(&log_odds);
+            log_odds
+                .iter_mut()
+                .zip(log_ratio)
+                .for_each(|(o, r)| *o += r);
+            sets.log_total(&log_odds) - before + log_prior(gamma)
+        });
+    }
+
+    fn sweep<R: Rng + ?Sized>(
+        &self,
+        gamma: &mut [f64],
+        rng: &mut R,
+        log_density: impl Fn(&[f64]) -> f64,
+    ) {
         for k in (0..SWEEPS).flat_map(|_| 0..self.num_coefficients()) {
             let old = gamma[k];
             let mut log_density = |value: f64| {
                 gamma[k] = value;
-                self.log_density(gamma, links, sets)
+                log_density(gamma)
             };
             let new = slice(old, &mut log_density, rng);
             gamma[k] = new;
@@ -137,7 +146,7 @@ impl RateRegression {
     fn log_density(&self, gamma: &[f64], links: &Permutation, sets: WrongSets) -> f64 {
         let log_odds = self.log_odds(gamma);
         let wrong: f64 = links.moved().iter().map(|&row| log_odds[row]).sum();
-        wrong - log_total(&log_odds, sets) + log_prior(gamma)
+        wrong - sets.log_total(&log_odds) + log_prior(gamma)
     }
 }
 
@@ -150,26 +159,12 @@ fn log_prior(gamma: &[f64]) -> f64 {
     -0.5 * z.map(|z| z * z).sum::<f64>()
 }
 
-/// The log of the sum of the products of odds over all possible sets of wrong rows. Candidates are left out of account.
-pub(super) fn log_total(log_odds: &[f64], sets: WrongSets) -> f64 {
-    let space = sets.space();
-    let group = |group: usize| {
-        let (mut log_all, mut one) = (0.0, 0.0);
-        for &row in space.group(group) {
-            let odds = log_odds[row].exp();
-            log_all += odds.ln_1p();
-            one += odds;
-        }
-        match sets {
-            WrongSets::Whole(_) => log_all + (-one * (-log_all).exp()).ln_1p(),
-            WrongSets::Partial(_) => log_all,
-        }
-    };
-    (0..space.num_groups()).map(group).sum()
-}
-
 /// A draw by slice sampling with stepping out and shrinkage (Neal 2003).
-fn slice<R: Rng + ?Sized>(old: f64, log_density: &mut dyn FnMut(f64) -> f64, rng: &mut R) -> f64 {
+pub(super) fn slice<R: Rng + ?Sized>(
+    old: f64,
+    log_density: &mut dyn FnMut(f64) -> f64,
+    rng: &mut R,
+) -> f64 {
     let height = log_density(old) + rng.random::<f64>().ln();
     let mut low = old - WIDTH * rng.random::<f64>();
     let mut high = low + WIDTH;
@@ -204,9 +199,10 @@ fn slice<R: Rng + ?Sized>(old: f64, log_density: &mut dyn FnMut(f64) -> f64, rng
 
 #[cfg(test)]
 mod tests {
-    use super::super::prior::PriorKind;
+    use super::super::outside::OutsidePrior;
+    use super::super::prior::{Prior, PriorKind};
     use super::super::rate_prior::RatePrior;
-    use super::super::space::LinkFacts;
+    use super::super::space::{LinkFacts, LinkSpace};
     use super::*;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;

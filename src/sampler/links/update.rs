@@ -63,10 +63,12 @@ pub enum Move {
     Swap,
     Walk,
     LeaveOrEnter,
+    /// A draw from the posterior given theta, which is always accepted.
+    Draw,
 }
 
 impl Move {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Rewire,
         Self::Insert,
         Self::Remove,
@@ -76,6 +78,7 @@ impl Move {
         Self::Swap,
         Self::Walk,
         Self::LeaveOrEnter,
+        Self::Draw,
     ];
 }
 
