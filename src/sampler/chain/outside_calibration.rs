@@ -338,6 +338,13 @@ fn without_feedback(case: &Case) -> Setup<'_> {
     }
 }
 
+fn without_feedback_and_outside(case: &Case) -> Setup<'_> {
+    Setup {
+        none_outside: None,
+        ..without_feedback(case)
+    }
+}
+
 /// Alone; with blocks, a safe row and both; with match probabilities; with candidates; and with places without a response.
 #[test]
 fn posteriors_with_responses_from_outside_are_calibrated() {
@@ -355,10 +362,23 @@ fn posteriors_without_feedback_are_calibrated() {
     }
 }
 
+/// Whole permutations: alone, in blocks, with a safe row, with match probabilities and with candidates.
+#[test]
+fn posteriors_of_whole_permutations_without_feedback_are_calibrated() {
+    for k in [0, 2, 3, 5, 6] {
+        let z = calibration(without_feedback_and_outside(&cases()[k]));
+        assert!(z < LIMIT, "case {k}: z = {z}");
+    }
+}
+
 #[test]
 fn a_wrong_law_of_responses_from_outside_is_noticed() {
     let case = &cases()[0];
-    for setup in [with_outside(case), without_feedback(case)] {
+    for setup in [
+        with_outside(case),
+        without_feedback(case),
+        without_feedback_and_outside(case),
+    ] {
         let shift = 3.0;
         let z = calibration(Setup { shift, ..setup });
         assert!(z > LIMIT, "z = {z}");

@@ -311,7 +311,8 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         self.pairs.own_log_densities(&mut mixture.own);
         let temperature = self.pairs.temperature();
         mixture.own.iter_mut().for_each(|own| *own *= temperature);
-        if self.has_independent_rows() {
+        let is_drawn_at_once = matches!(self.kernel, LinkKernel::ActiveSet(_));
+        if is_drawn_at_once && possible_sets(&self.outside, &self.prior).have_odds() {
             return Ok((self.draw_wrong_rows(rng), self.weigh()));
         }
         let mixture = self.mixture.as_ref().expect("as above");
@@ -329,34 +330,20 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         Ok((info, self.weigh()))
     }
 
-    /// Whether, without feedback, the wrong rows are drawn at once: rows are then wrong independently of each other given
-    /// their odds, but for those of whole permutations, which are not wrong alone.
-    fn has_independent_rows(&self) -> bool {
-        let has_one_rate = |outside: &Outside| outside.links.prior().has_one_rate();
-        matches!(self.kernel, LinkKernel::ActiveSet(_))
-            && self.prior.space().candidates().is_none()
-            && (self.rate.is_some() || self.outside.as_ref().is_some_and(has_one_rate))
-    }
-
-    /// Draws the rates given theta alone, and the wrong rows given both. Rates that are drawn given the wrong rows follow them
-    /// slowly where responses say little of them.
+    /// Without feedback and given their odds, rows are wrong independently of each other, but for those that are not wrong
+    /// alone. So the rates are drawn given theta alone, and then the wrong rows at once; rates that are drawn given the wrong
+    /// rows follow them slowly where responses say little of them.
     fn draw_wrong_rows(&mut self, rng: &mut impl Rng) -> UpdateInfo {
         let mixture = self.mixture.as_ref().expect("without feedback");
         let rows = mixture.own.iter().zip(&mixture.marginal);
         let log_ratio: Vec<f64> = rows.map(|(own, marginal)| marginal - own).collect();
-        let sets = match &self.outside {
-            Some(outside) => WrongSets::Partial(outside.links.prior()),
-            None => WrongSets::Whole(&self.prior),
-        };
-        let log_odds = match (&mut self.rate, sets) {
-            (Some(RateState { regression, gamma }), _) => {
+        let sets = possible_sets(&self.outside, &self.prior);
+        let log_odds = match &mut self.rate {
+            Some(RateState { regression, gamma }) => {
                 regression.draw_without_links(gamma, &log_ratio, sets, rng);
                 Some(regression.log_odds(gamma))
             }
-            (None, WrongSets::Partial(prior)) => {
-                prior.draw_log_odds(&self.permutation, &log_ratio, rng)
-            }
-            (None, WrongSets::Whole(_)) => unreachable!("asked by the caller"),
+            None => sets.draw_log_odds(&self.permutation, &log_ratio, rng),
         };
         // Where the rate is 0, no row is wrong, and none was.
         if let Some(mut log_odds) = log_odds {
@@ -534,10 +521,7 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         let share = |rate: Option<f64>| {
             let of_covariates = || {
                 let rate = self.rate.as_ref()?;
-                let sets = match &self.outside {
-                    Some(outside) => WrongSets::Partial(outside.links.prior()),
-                    None => WrongSets::Whole(&self.prior),
-                };
+                let sets = possible_sets(&self.outside, &self.prior);
                 Some(rate.regression.mean_rate(&rate.gamma, sets))
             };
             let rate = rate.or_else(of_covariates);
@@ -580,6 +564,14 @@ impl<'m, P: LinkedPairs> StepTwo<'m, P> {
         let rate = self.rate.as_ref();
         rate.into_iter()
             .flat_map(|rate| rate.regression.in_units(&rate.gamma))
+    }
+}
+
+/// The possible sets of wrong rows, where responses may come from outside if there is an outside.
+fn possible_sets<'a>(outside: &'a Option<Outside>, whole: &'a Prior) -> WrongSets<'a> {
+    match outside {
+        Some(outside) => WrongSets::Partial(outside.links.prior()),
+        None => WrongSets::Whole(whole),
     }
 }
 

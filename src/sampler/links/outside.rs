@@ -15,9 +15,8 @@ use super::block_rates::{BlockRates, log_wrong};
 use super::permutation::Permutation;
 use super::prior::{Prior, PriorKind};
 use super::rate_prior::RatePrior;
-use super::rate_regression::slice;
 use super::space::{LinkFacts, LinkSpace};
-use super::wrong_sets::{CERTAIN, WrongSets, log_1p_exp};
+use super::wrong_sets::WrongSets;
 use crate::numerics::gamma::{log_beta, log_gamma};
 use rand::Rng;
 use rand_distr::{Beta, Distribution};
@@ -304,37 +303,14 @@ impl OutsidePrior {
         Some(draw_beta(a + wrong as f64, b + right as f64, rng))
     }
 
-    /// Whether each row's log odds of being wrong are known or are those of one rate.
-    pub fn has_one_rate(&self) -> bool {
-        self.by_block.is_none()
+    /// The prior of the rate that all rows have; None where they have their own.
+    pub(super) fn rate_prior(&self) -> Option<RatePrior> {
+        self.rate
     }
 
-    /// The log odds of each row being wrong. Where they are those of one rate, it is drawn: given the wrong rows of `pi` whether
-    /// it is 0, which is None, and then without them, each row's log odds changing by `log_ratio` in the light of its response.
-    pub fn draw_log_odds<R: Rng + ?Sized>(
-        &self,
-        pi: &Permutation,
-        log_ratio: &[f64],
-        rng: &mut R,
-    ) -> Option<Vec<f64>> {
-        assert!(self.has_one_rate());
-        let (Some(prior), Some(rate)) = (self.rate, self.draw_rate(pi, rng)) else {
-            return Some(self.places.all_log_odds().expect("no rate").to_vec());
-        };
-        if rate == 0.0 {
-            return None;
-        }
-        let rows = self.present.members();
-        let mut log_density = |log_odds: f64| {
-            let (of_rate, of_rest) = (-log_1p_exp(-log_odds), -log_1p_exp(log_odds));
-            let row = |&row: &usize| log_1p_exp(log_odds + log_ratio[row]);
-            let of_rows: f64 = rows.iter().map(row).sum();
-            prior.a * of_rate + (prior.b + rows.len() as f64) * of_rest + of_rows
-        };
-        // Log odds beyond these are those of a rate that rounds to 0 or 1.
-        let log_odds = (rate / (1.0 - rate)).ln().clamp(-CERTAIN, CERTAIN);
-        let drawn = slice(log_odds, &mut log_density, rng);
-        Some(vec![drawn; log_ratio.len()])
+    /// Whether each block has a rate of its own.
+    pub(super) fn is_by_block(&self) -> bool {
+        self.by_block.is_some()
     }
 
     /// Draws of the mismatch rates of the blocks, where each has its own, and of all rows together.

@@ -210,6 +210,11 @@ impl Prior {
             .map_or(0.0, |table| table[num_moved])
     }
 
+    /// Whether each block has a rate of its own.
+    pub(super) fn is_by_block(&self) -> bool {
+        self.by_block.is_some()
+    }
+
     /// Whether every possible permutation has the same weight.
     pub fn is_flat(&self) -> bool {
         let by_number = match self.kind {

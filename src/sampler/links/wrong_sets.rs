@@ -5,7 +5,9 @@
 
 use super::outside::OutsidePrior;
 use super::permutation::{OUTSIDE, Permutation};
-use super::prior::Prior;
+use super::prior::{Prior, PriorKind};
+use super::rate_prior::RatePrior;
+use super::rate_regression::slice;
 use super::space::LinkSpace;
 use rand::Rng;
 
@@ -24,6 +26,61 @@ impl WrongSets<'_> {
             Self::Whole(prior) => prior.space(),
             Self::Partial(prior) => prior.present(),
         }
+    }
+
+    /// Whether `draw_log_odds` knows this prior: each row has odds of its own, or all rows those of one rate. Where several
+    /// groups of whole permutations have one rate, its prior knows of them.
+    pub fn have_odds(&self) -> bool {
+        match self {
+            Self::Whole(prior) if prior.space().candidates().is_some() => false,
+            Self::Whole(prior) => match prior.kind() {
+                PriorKind::MatchProbability => true,
+                PriorKind::BetaBinomial(_) => {
+                    !prior.is_by_block() && prior.space().num_groups() == 1
+                }
+                PriorKind::Uniform { .. } | PriorKind::Hamming { .. } => false,
+            },
+            Self::Partial(prior) => prior.places().candidates().is_none() && !prior.is_by_block(),
+        }
+    }
+
+    /// The log odds of each row being wrong, where `have_odds`. Where they are those of one rate it is drawn: whether it is 0
+    /// given the wrong rows of `links`, which is None, and otherwise without them, each row's log odds changing by `log_ratio`
+    /// in the light of its response.
+    pub fn draw_log_odds<R: Rng + ?Sized>(
+        &self,
+        links: &Permutation,
+        log_ratio: &[f64],
+        rng: &mut R,
+    ) -> Option<Vec<f64>> {
+        let (prior, rate) = match self {
+            Self::Whole(prior) => match prior.kind() {
+                PriorKind::BetaBinomial(rate) => {
+                    (Some(rate), prior.draw_rate(links.num_moved(), rng))
+                }
+                _ => (None, None),
+            },
+            Self::Partial(prior) => (prior.rate_prior(), prior.draw_rate(links, rng)),
+        };
+        let (Some(RatePrior { a, b, .. }), Some(rate)) = (prior, rate) else {
+            let known = self.space().all_log_odds();
+            return Some(known.expect("odds of single rows").to_vec());
+        };
+        if rate == 0.0 {
+            return None;
+        }
+        let num_movable = self.space().num_movable() as f64;
+        let mut odds_given_responses = log_ratio.to_vec();
+        let mut log_density = |log_odds: f64| {
+            let rows = odds_given_responses.iter_mut().zip(log_ratio);
+            rows.for_each(|(odds, ratio)| *odds = log_odds + ratio);
+            let (log_rate, log_rest) = (-log_1p_exp(-log_odds), -log_1p_exp(log_odds));
+            a * log_rate + (b + num_movable) * log_rest + self.log_total(&odds_given_responses)
+        };
+        // Beyond, a rate rounds to 0 or 1.
+        let log_odds = (rate / (1.0 - rate)).ln().clamp(-CERTAIN, CERTAIN);
+        let drawn = slice(log_odds, &mut log_density, rng);
+        Some(vec![drawn; log_ratio.len()])
     }
 
     /// The log of the sum of the products of odds over all possible sets.
@@ -130,7 +187,7 @@ fn not_just_one(log_odds: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Log odds beyond which a row is as good as certain; products of two such probabilities do not vanish.
-pub(super) const CERTAIN: f64 = 300.0;
+const CERTAIN: f64 = 300.0;
 
 #[inline]
 fn logistic(log_odds: f64) -> f64 {
@@ -139,7 +196,7 @@ fn logistic(log_odds: f64) -> f64 {
 
 /// log (1 + odds).
 #[inline]
-pub(super) fn log_1p_exp(log_odds: f64) -> f64 {
+fn log_1p_exp(log_odds: f64) -> f64 {
     let x = log_odds.clamp(-CERTAIN, CERTAIN);
     x.max(0.0) + (-x.abs()).exp().ln_1p()
 }
