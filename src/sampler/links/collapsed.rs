@@ -10,7 +10,7 @@ use rand::Rng;
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
 
 use super::acceptance::{Acceptance, ExchangeLogLik, Metropolis, Target};
-use super::active_set::ActiveSet;
+use super::active_set::{ActiveSet, Direction};
 use super::family::{FamilyLogLik, Normal};
 use super::moved_groups::MovedGroups;
 use super::permutation::Permutation;
@@ -27,6 +27,9 @@ const PROPOSALS_PER_MOVED: f64 = 16.0;
 /// The fewest proposals of one step, for each row and in all; not measured.
 const MIN_PER_ROW: f64 = 30.0;
 const MIN_PROPOSALS: f64 = 3_000.0;
+/// Numbers of moved rows below `FEW_MOVED` can be where they are within so many standard deviations of the mean of d.
+const FEW_MOVED: f64 = 8.0;
+const SDS_TO_FEW: f64 = 4.0;
 /// The most proposals of one step.
 const MAX_PROPOSALS: f64 = 30_000.0;
 /// Residual sums of squares below this share of the total sum of squares count as this share: beyond it there is only
@@ -222,6 +225,8 @@ impl Collapsed {
         let wanted = PROPOSALS_PER_VARIANCE * variance + PROPOSALS_PER_MOVED * mean;
         let fewest = (MIN_PER_ROW * self.surrogate.statistics.num_rows() as f64).min(MIN_PROPOSALS);
         self.num_proposals = wanted.clamp(fewest, MAX_PROPOSALS) as usize;
+        self.proposals
+            .expect_few(mean - SDS_TO_FEW * variance.sqrt() < FEW_MOVED);
     }
 
     #[cfg(test)]
@@ -253,8 +258,11 @@ impl Collapsed {
     ) -> UpdateInfo {
         let mut info = UpdateInfo::default();
         let mut target = Target::new(pi, &mut self.surrogate, prior, &mut self.groups);
+        let mut direction = Direction::draw(rng);
         for _ in 0..self.num_proposals {
-            let (kind, accepted) = self.proposals.propose_fixed::<A, _, R>(&mut target, rng);
+            let proposals = &self.proposals;
+            let (kind, accepted) =
+                proposals.propose_fixed::<A, _, R>(&mut direction, &mut target, rng);
             info.count(kind, accepted);
         }
         info
