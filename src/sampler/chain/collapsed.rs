@@ -7,7 +7,7 @@ use super::gaussian_theta::GaussianTheta;
 use super::model::LinkedDensity;
 use crate::numerics::floats;
 use crate::sampler::hmc::{EvalError, MovingTarget, State};
-use crate::sampler::links::{Collapsed, LinkSpace, Permutation, Prior};
+use crate::sampler::links::{Collapsed, LinkSpace, Move, Permutation, Prior};
 
 /// How often the proposals are learnt anew during warm-up.
 const NUM_WINDOWS: usize = 10;
@@ -33,6 +33,8 @@ pub struct CollapsedState {
     sum: Vec<f64>,
     /// d before each iteration of warm-up.
     num_moved: Vec<usize>,
+    /// Insertions and removals in the current window of warm-up: proposed and accepted.
+    changes: [u64; 2],
     /// None until the first window of warm-up has ended.
     proposals: Option<Proposals>,
 }
@@ -45,6 +47,8 @@ struct Proposals {
     theta: Vec<f64>,
     mean_num_moved: f64,
     variance_num_moved: f64,
+    /// Of insertions and removals.
+    acceptance: f64,
 }
 
 impl CollapsedMove {
@@ -101,7 +105,15 @@ impl CollapsedMove {
     ) -> Result<(), EvalError> {
         self.kernel.start(permutation);
         let before = state.log_density() - self.surrogate(theta);
-        self.kernel.step(permutation, prior, rng);
+        if self.state.num_done < self.num_warmup {
+            let info = self.kernel.step_in_warmup(permutation, prior, rng);
+            for count in [Move::Insert, Move::Remove].map(|kind| info.of(kind)) {
+                self.state.changes[0] += count.proposed;
+                self.state.changes[1] += count.accepted;
+            }
+        } else {
+            self.kernel.step(permutation, prior, rng);
+        }
         let mut proposed = theta.clone();
         let beta = self.places.beta_mut(&mut proposed);
         let variance = self.kernel.draw_theta(beta, rng);
@@ -161,8 +173,10 @@ impl CollapsedMove {
             theta: state.sum.iter().map(|sum| sum / window as f64).collect(),
             mean_num_moved: mean,
             variance_num_moved: squares / count,
+            acceptance: state.changes[1] as f64 / state.changes[0].max(1) as f64,
         };
         state.sum.fill(0.0);
+        state.changes = [0; 2];
         self.set_proposals(&proposals, prior.space());
         self.state.proposals = Some(proposals);
     }
@@ -172,7 +186,8 @@ impl CollapsedMove {
         let (beta, variance) = (self.places.beta(theta), self.places.variance(theta));
         self.kernel.set_reference(beta, variance, space);
         let (mean, variance) = (proposals.mean_num_moved, proposals.variance_num_moved);
-        self.kernel.set_num_moved(mean, variance);
+        let acceptance = proposals.acceptance;
+        self.kernel.set_num_moved(mean, variance, acceptance);
     }
 }
 

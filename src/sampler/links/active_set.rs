@@ -1,6 +1,7 @@
 //! The default sampler: moves on the set of moved rows and on the rows that look mislinked.
 
 use super::acceptance::{Acceptance, ExchangeLogLik, HOPELESS, Metropolis, Target};
+use super::alias::split;
 use super::columns::ColumnProposal;
 use super::moved_groups::MovedGroups;
 use super::pair::PairLogLik;
@@ -23,14 +24,49 @@ const SPARE_ROWS: f64 = 10.0;
 
 /// How often each kind of move is proposed.
 ///
-/// Insertion and removal are equally frequent, so are birth and death: their proposal ratios
-/// assume it.
+/// Birth and death are equally frequent: their proposal ratios assume it.
 #[derive(Clone, Copy, Debug)]
 struct Mix {
     rewire: f64,
     insert_or_remove: f64,
     birth_or_death: f64,
     relink: f64,
+}
+
+/// The same where few moved rows are out of the question: pairs that move or go home together are then hardly accepted.
+const COLLAPSED_MANY: Mix = Mix {
+    rewire: 0.1,
+    insert_or_remove: 0.79,
+    birth_or_death: 0.01,
+    relink: 0.1,
+};
+
+/// Whether rows are inserted or removed. A step begins with either, at random, and turns round where a proposal is refused:
+/// a guided walk (Gustafson 1998), in which d goes on in one direction instead of to and fro.
+///
+/// With v for the direction, a proposal from (pi, v) to (pi', v) is the reverse of one from (pi', -v) to (pi, -v), and a
+/// refusal, from (pi, v) to (pi, -v), is its own. So with v uniform at the start and forgotten at the end, a step is
+/// reversible, whatever moves it is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Direction {
+    Insert,
+    Remove,
+}
+
+impl Direction {
+    pub fn draw<R: Rng + ?Sized>(rng: &mut R) -> Self {
+        match rng.random() {
+            true => Self::Insert,
+            false => Self::Remove,
+        }
+    }
+
+    fn turn(&mut self) {
+        *self = match self {
+            Self::Insert => Self::Remove,
+            Self::Remove => Self::Insert,
+        };
+    }
 }
 
 /// Groups that `ActiveSet::only` can select.
@@ -118,6 +154,11 @@ impl ActiveSet {
         }
     }
 
+    /// Proposals for `Collapsed` where few moved rows can be, or cannot.
+    pub(super) fn expect_few(&mut self, few: bool) {
+        self.with_locations = if few { COLLAPSED } else { COLLAPSED_MANY };
+    }
+
     /// One group of moves alone: rewire, insert or remove, birth or death, relink.
     #[cfg(test)]
     pub(super) fn only(group: usize, effort: f64) -> Self {
@@ -174,8 +215,10 @@ impl ActiveSet {
                 Some(_) => self.with_locations,
                 None => self.plain,
             };
+            let mut direction = Direction::draw(rng);
             for _ in 0..num_proposals {
-                let (kind, accepted) = self.propose::<A, &L, R>(mix, &mut target, rng);
+                let (kind, accepted) =
+                    self.propose::<A, &L, R>(mix, &mut direction, &mut target, rng);
                 info.count(kind, accepted);
             }
         }
@@ -213,16 +256,18 @@ impl ActiveSet {
     #[inline]
     pub(super) fn propose_fixed<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
         &self,
+        direction: &mut Direction,
         target: &mut Target<'_, E>,
         rng: &mut R,
     ) -> (Move, bool) {
-        self.propose::<A, E, R>(self.with_locations, target, rng)
+        self.propose::<A, E, R>(self.with_locations, direction, target, rng)
     }
 
     #[inline]
     fn propose<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
         &self,
         mix: Mix,
+        direction: &mut Direction,
         target: &mut Target<'_, E>,
         rng: &mut R,
     ) -> (Move, bool) {
@@ -236,10 +281,14 @@ impl ActiveSet {
         }
         u -= mix.rewire;
         if u < mix.insert_or_remove {
-            if rng.random() {
-                return (Move::Insert, self.insert::<A, E, R>(target, rng));
+            let done = match direction {
+                Direction::Insert => (Move::Insert, self.insert::<A, E, R>(target, rng)),
+                Direction::Remove => (Move::Remove, self.remove::<A, E, R>(target, rng)),
+            };
+            if !done.1 {
+                direction.turn();
             }
-            return (Move::Remove, self.remove::<A, E, R>(target, rng));
+            return done;
         }
         if u < mix.insert_or_remove + mix.birth_or_death {
             if rng.random() {
@@ -390,5 +439,5 @@ fn rewire<A: Acceptance, E: ExchangeLogLik, R: Rng + ?Sized>(
 
 #[inline]
 fn uniform<R: Rng + ?Sized>(rows: &[usize], rng: &mut R) -> Option<usize> {
-    (!rows.is_empty()).then(|| rows[rng.random_range(0..rows.len())])
+    (!rows.is_empty()).then(|| rows[split(rng.next_u64(), rows.len()).0])
 }

@@ -1,7 +1,5 @@
 //! Walker's alias table: O(1) draws from weights, rebuilt in place without allocation.
 
-use rand::Rng;
-
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AliasTable {
     /// Probability of keeping the slot that was hit.
@@ -53,15 +51,26 @@ impl AliasTable {
         }
     }
 
+    /// The slot that 64 uniform bits stand for.
     #[inline]
-    pub fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> usize {
-        let slot = rng.random_range(0..self.keep.len());
-        if rng.random::<f64>() < self.keep[slot] {
+    pub fn pick(&self, bits: u64) -> usize {
+        let (slot, rest) = split(bits, self.keep.len());
+        if (rest as f64) < self.keep[slot] * TWO_TO_64 {
             slot
         } else {
             self.alias[slot]
         }
     }
+}
+
+const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
+
+/// A uniform index below `len` from 64 uniform bits, and what is left of them, as 64 bits again: of their precision, that of
+/// the index is gone.
+#[inline]
+pub(crate) fn split(bits: u64, len: usize) -> (usize, u64) {
+    let product = u128::from(bits) * len as u128;
+    ((product >> 64) as usize, product as u64)
 }
 
 #[cfg(test)]

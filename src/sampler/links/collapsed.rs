@@ -10,7 +10,7 @@ use rand::Rng;
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
 
 use super::acceptance::{Acceptance, ExchangeLogLik, Metropolis, Target};
-use super::active_set::ActiveSet;
+use super::active_set::{ActiveSet, Direction};
 use super::family::{FamilyLogLik, Normal};
 use super::moved_groups::MovedGroups;
 use super::permutation::Permutation;
@@ -19,16 +19,23 @@ use super::space::LinkSpace;
 use super::statistics::LinearStatistics;
 use super::update::UpdateInfo;
 
-/// Proposals of one step, by the variance of d: about a quarter of them change d by one, so a step carries d about as far
-/// as its posterior is wide.
-const PROPOSALS_PER_VARIANCE: f64 = 6.0;
+/// Insertions and removals in one step, by the variance of d, if all of them turned d round with probability one half: a step
+/// carries d about as far as its posterior is wide.
+const PROPOSALS_PER_VARIANCE: f64 = 4.5;
+/// Insertions and removals that are accepted less often than this are not made up for.
+const LEAST_ACCEPTANCE: f64 = 0.1;
 /// Proposals for each moved row: where most rows are moved, beta depends on how they are paired.
 const PROPOSALS_PER_MOVED: f64 = 16.0;
-/// The fewest proposals of one step, for each row and in all; not measured.
-const MIN_PER_ROW: f64 = 30.0;
-const MIN_PROPOSALS: f64 = 3_000.0;
+/// The fewest proposals of one step, for each row and in all: more gave no more ESS per second on thirteen real files.
+const MIN_PER_ROW: usize = 6;
+const MIN_PROPOSALS: usize = 600;
+/// Numbers of moved rows below `FEW_MOVED` can be where they are within so many standard deviations of the mean of d.
+const FEW_MOVED: f64 = 8.0;
+const SDS_TO_FEW: f64 = 4.0;
 /// The most proposals of one step.
-const MAX_PROPOSALS: f64 = 30_000.0;
+const MAX_PROPOSALS: usize = 30_000;
+/// Proposals before draws are saved, as a share of those afterwards.
+const WARMUP_SHARE: f64 = 1.0 / 3.0;
 /// Residual sums of squares below this share of the total sum of squares count as this share: beyond it there is only
 /// rounding.
 const SMALLEST_SHARE: f64 = 1e-12;
@@ -69,7 +76,7 @@ impl Surrogate {
             smallest_rss: (SMALLEST_SHARE * total).max(f64::MIN_POSITIVE),
             projection: vec![0.0; dim],
             rss: f64::NAN,
-            exchanges: Vec::with_capacity(MAX_PROPOSALS as usize),
+            exchanges: Vec::with_capacity(MAX_PROPOSALS),
         })
     }
 
@@ -198,7 +205,7 @@ impl Collapsed {
         let rss = collapsed.surrogate.bounded(collapsed.surrogate.rss);
         let variance = rss / response.len() as f64;
         collapsed.set_reference(&beta, variance, space);
-        collapsed.set_num_moved(0.0, 0.0);
+        collapsed.set_num_moved(0.0, 0.0, 0.5);
         Some(collapsed)
     }
 
@@ -217,11 +224,22 @@ impl Collapsed {
         self.proposals.fix(&self.reference, space);
     }
 
-    /// Sets the number of proposals of a step by the posterior mean and variance of d. Only before draws are saved.
-    pub fn set_num_moved(&mut self, mean: f64, variance: f64) {
-        let wanted = PROPOSALS_PER_VARIANCE * variance + PROPOSALS_PER_MOVED * mean;
-        let fewest = (MIN_PER_ROW * self.surrogate.statistics.num_rows() as f64).min(MIN_PROPOSALS);
-        self.num_proposals = wanted.clamp(fewest, MAX_PROPOSALS) as usize;
+    /// Sets the number of proposals of a step by the posterior mean and variance of d, and by the share of insertions and
+    /// removals that are accepted. Only before draws are saved.
+    ///
+    /// Where a share p is accepted, a walk that turns round at each refusal spreads with the variance p / (1 - p) for each
+    /// of them.
+    pub fn set_num_moved(&mut self, mean: f64, variance: f64, acceptance: f64) {
+        let p = acceptance.clamp(LEAST_ACCEPTANCE, 0.5);
+        let by_variance = PROPOSALS_PER_VARIANCE * variance * (1.0 - p) / p;
+        let wanted = by_variance + PROPOSALS_PER_MOVED * mean;
+        self.num_proposals = (wanted as usize).clamp(self.fewest(), MAX_PROPOSALS);
+        self.proposals
+            .expect_few(mean - SDS_TO_FEW * variance.sqrt() < FEW_MOVED);
+    }
+
+    fn fewest(&self) -> usize {
+        (MIN_PER_ROW * self.surrogate.statistics.num_rows()).min(MIN_PROPOSALS)
     }
 
     #[cfg(test)]
@@ -242,19 +260,35 @@ impl Collapsed {
         prior: &Prior,
         rng: &mut R,
     ) -> UpdateInfo {
-        self.step_with::<Metropolis, R>(pi, prior, rng)
+        self.step_with::<Metropolis, R>(pi, prior, self.num_proposals, rng)
+    }
+
+    /// The same with fewer proposals, before draws are saved: a start is forgotten long before d has been everywhere.
+    pub fn step_in_warmup<R: Rng + ?Sized>(
+        &mut self,
+        pi: &mut Permutation,
+        prior: &Prior,
+        rng: &mut R,
+    ) -> UpdateInfo {
+        let some = (WARMUP_SHARE * self.num_proposals as f64).ceil() as usize;
+        let num_proposals = some.max(self.fewest()).min(self.num_proposals);
+        self.step_with::<Metropolis, R>(pi, prior, num_proposals, rng)
     }
 
     pub(super) fn step_with<A: Acceptance, R: Rng + ?Sized>(
         &mut self,
         pi: &mut Permutation,
         prior: &Prior,
+        num_proposals: usize,
         rng: &mut R,
     ) -> UpdateInfo {
         let mut info = UpdateInfo::default();
         let mut target = Target::new(pi, &mut self.surrogate, prior, &mut self.groups);
-        for _ in 0..self.num_proposals {
-            let (kind, accepted) = self.proposals.propose_fixed::<A, _, R>(&mut target, rng);
+        let mut direction = Direction::draw(rng);
+        for _ in 0..num_proposals {
+            let proposals = &self.proposals;
+            let (kind, accepted) =
+                proposals.propose_fixed::<A, _, R>(&mut direction, &mut target, rng);
             info.count(kind, accepted);
         }
         info

@@ -2,7 +2,6 @@
 //!
 //! As in `exactness`: steps from exact draws, a chi-square, and z above 4.5 with probability 3e-6 for a right kernel.
 
-use super::acceptance::Metropolis;
 use super::exactness::{Enumeration, LIMIT, WithoutRatio};
 use super::*;
 use crate::baseline::least_squares;
@@ -97,7 +96,7 @@ fn the_marginal_posterior_is_invariant_in_every_space() {
                 let mut rng = ChaCha8Rng::seed_from_u64(k as u64);
                 let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
                     collapsed.start(pi);
-                    collapsed.step_with::<Metropolis, _>(pi, &prior, rng);
+                    collapsed.step(pi, &prior, rng);
                 }));
                 assert!(z < LIMIT, "{name}, {kind:?}, {temperature}: z = {z}");
             }
@@ -115,7 +114,7 @@ fn wrong_ratios_and_wrong_exponents_are_rejected() {
         let exact = enumerate(&prior, 0.5 * (N - DIM) as f64);
         let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
             collapsed.start(pi);
-            collapsed.step_with::<WithoutRatio, _>(pi, &prior, rng);
+            collapsed.step_with::<WithoutRatio, _>(pi, &prior, NUM_PROPOSALS, rng);
         }));
         assert!(z > CLEARLY, "{name}, no ratio: z = {z}");
         // Exact draws of a prior that gives no error a probability, and steps that do not know of it.

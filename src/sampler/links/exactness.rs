@@ -5,7 +5,9 @@
 //! other replicates: a plain chi-square test, no thinning. z is Wilson and Hilferty's normal score;
 //! a right kernel exceeds 4.5 with probability 3e-6, and there are about 80 such tests.
 
-use super::acceptance::{Acceptance, Barker, Metropolis};
+use super::acceptance::{Acceptance, Barker, Metropolis, Target};
+use super::active_set::Direction;
+use super::moved_groups::MovedGroups;
 use super::pair::DenseLogLik;
 use super::*;
 use crate::model::Family;
@@ -524,6 +526,19 @@ fn wrong_kernels_are_rejected() {
         kernel.step_with::<WithoutRatio, _, _>(pi, &pair, &prior, rng);
     }));
     assert!(z > CLEARLY, "no ratio: z = {z}");
+
+    // Insertions and removals that never turn round.
+    let mut fixed = ActiveSet::only(1, 2.0);
+    fixed.fix(&pair, prior.space());
+    let mut groups = MovedGroups::default();
+    let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
+        let direction = Direction::draw(rng);
+        let mut target = Target::new(pi, &pair, &prior, &mut groups);
+        for _ in 0..4 {
+            fixed.propose_fixed::<Metropolis, _, _>(&mut direction.clone(), &mut target, rng);
+        }
+    }));
+    assert!(z > CLEARLY, "one direction: z = {z}");
 
     let hamming = Prior::hamming(N, 0.6);
     let off = Prior::hamming(N, 0.8);

@@ -1,12 +1,13 @@
 //! q: which rows are proposed. Rows that fit badly where they stand are proposed more often.
 
-use super::alias::AliasTable;
+use super::alias::{AliasTable, split};
 use super::pair::PairLogLik;
 use super::space::LinkSpace;
 use rand::Rng;
 
-/// Share of the draws that are uniform over all rows, so that every row is proposed at times.
-const UNIFORM_SHARE: f64 = 0.2;
+/// One draw of so many is uniform over all rows, so that every row is proposed at times.
+const UNIFORM_ONE_IN: usize = 5;
+const UNIFORM_SHARE: f64 = 1.0 / UNIFORM_ONE_IN as f64;
 /// Rows whose probability of being mislinked exceeds this make up the suspicious set.
 const SUSPICIOUS: f64 = 0.02;
 /// The mixture's share of mislinked rows: where it starts and how often it is re-estimated.
@@ -130,10 +131,14 @@ impl RowProposal {
 
     #[inline]
     pub fn draw<R: Rng + ?Sized>(&self, space: &LinkSpace, rng: &mut R) -> usize {
-        if self.suspicious.is_empty() || rng.random::<f64>() < self.uniform_share {
-            space.members()[rng.random_range(0..space.num_movable())]
-        } else {
-            self.suspicious[self.alias.draw(rng)]
+        let members = space.members();
+        let bits = rng.next_u64();
+        if self.suspicious.is_empty() {
+            return members[split(bits, members.len()).0];
+        }
+        match split(bits, UNIFORM_ONE_IN) {
+            (0, rest) => members[split(rest, members.len()).0],
+            (_, rest) => self.suspicious[self.alias.pick(rest)],
         }
     }
 

@@ -107,6 +107,11 @@ impl UpdateInfo {
         count.accepted += u64::from(accepted);
     }
 
+    /// Of one kind of moves.
+    pub fn of(&self, kind: Move) -> MoveCount {
+        self.moves[kind as usize]
+    }
+
     /// Over all kinds of moves.
     pub fn total(&self) -> MoveCount {
         self.moves
