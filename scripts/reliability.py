@@ -2,7 +2,7 @@
 
 `make reliability` runs all of it; `python3 scripts/reliability.py --quick` a tenth, without writing the page. Any loss ends with exit code 1.
 """
-import argparse, csv, json, os, random, resource, shutil, signal, subprocess, sys, tempfile, time
+import argparse, csv, json, os, random, resource, shutil, signal, subprocess, sys, tempfile, threading, time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -233,22 +233,35 @@ def many_fits(bench):
     shutil.rmtree(cache)
 
 
-def soak(bench, minutes):
-    """Memory of one process that fits again and again."""
-    file = study_config(bench, "soak", 100000, methods={"ours": {"sampler": {"chains": 2, "warmup": 100, "draws": 100}}})
-    child = subprocess.Popen([bench.binary, "study", file], cwd=bench.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    sizes, end = [], time.monotonic() + 60 * minutes
-    while time.monotonic() < end and child.poll() is None:
-        time.sleep(min(5, 6 * minutes))
-        status = Path(f"/proc/{child.pid}/status").read_text()
-        sizes.append(int(status.split("VmRSS:")[1].split()[0]) / 1024)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
-    fits = len(list((bench.folder / "soak" / "tasks").glob("*/done.json")))
-    third = len(sizes) // 3
-    early, late = max(sizes[third : 2 * third]), max(sizes[2 * third :])
-    bench.expect(late <= early * 1.05 + 8, f"memory grew from {early:.0f} to {late:.0f} MB")
-    bench.tell("soak", f"{minutes:g} minutes, {fits} fits in one process", f"at most {early:.0f} MB in the second third, {late:.0f} MB in the last")
+class Soak:
+    """Memory of one process that fits again and again, beside the other parts."""
+
+    def __init__(self, bench, minutes):
+        self.bench, self.minutes, self.sizes = bench, minutes, []
+        file = study_config(bench, "soak", 100000, methods={"ours": {"sampler": {"chains": 2, "warmup": 100, "draws": 100}}})
+        self.child = subprocess.Popen([bench.binary, "study", file], cwd=bench.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.watcher = threading.Thread(target=self.watch, daemon=True)
+        self.watcher.start()
+
+    def watch(self):
+        end = time.monotonic() + 60 * self.minutes
+        while time.monotonic() < end and self.child.poll() is None:
+            time.sleep(min(5, 6 * self.minutes))
+            status = Path(f"/proc/{self.child.pid}/status").read_text()
+            if "VmRSS:" in status:
+                self.sizes.append(int(status.split("VmRSS:")[1].split()[0]) / 1024)
+
+    def finish(self):
+        self.watcher.join()
+        bench, ended = self.bench, self.child.poll()
+        bench.expect(ended is None, f"the soak ended with {ended}")
+        self.child.send_signal(signal.SIGKILL)
+        self.child.wait()
+        fits = len(list((bench.folder / "soak" / "tasks").glob("*/done.json")))
+        third = len(self.sizes) // 3
+        early, late = max(self.sizes[third : 2 * third]), max(self.sizes[2 * third :])
+        bench.expect(late <= early * 1.05 + 8, f"memory grew from {early:.0f} to {late:.0f} MB")
+        bench.tell("soak", f"{self.minutes:g} minutes, {fits} fits in one process", f"at most {early:.0f} MB in the second third, {late:.0f} MB in the last")
 
 
 def counted(what, command, pattern):
@@ -289,12 +302,15 @@ def main():
         parts = [killed_fits, interrupted_fits, full_disks, failing_writes, killed_studies, many_tasks, many_fits]
         if not args.no_cargo and not args.quick:
             parts.insert(0, inputs)
-        parts.append(lambda bench: soak(bench, args.soak or (0.5 if args.quick else 60)))
         version = bench.run("--version").stdout.strip()
-        for part in parts:
-            part(bench)
-            if not args.quick:
-                page(bench, version)
+        soak = Soak(bench, args.soak or (0.5 if args.quick else 60))
+        try:
+            for part in [*parts, lambda _: soak.finish()]:
+                part(bench)
+                if not args.quick:
+                    page(bench, version)
+        finally:
+            soak.child.kill()
     print(f"Losses: {len(bench.losses)}. Panics: {bench.panics}.")
     sys.exit(1 if bench.losses or bench.panics else 0)
 
