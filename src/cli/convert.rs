@@ -13,7 +13,7 @@ use super::json;
 use super::terminal::{absolute, from_folder, refuse_input};
 use crate::config;
 use crate::data::{self, CANDIDATES, Conversion, LINKED};
-use crate::text::{FileError, write_whole};
+use crate::text::{FileError, make_folder, write_whole};
 
 const CONFIG: &str = "config.json";
 
@@ -176,6 +176,24 @@ fn config_text(config: &Value, folder: &Path) -> String {
     serde_json::to_string_pretty(&config).expect("plain JSON") + "\n"
 }
 
+/// Refuses files of these names that no earlier conversion wrote: its config names the linked file, or the pairs.
+fn check_earlier(files: &[PathBuf], folder: &Path) -> Result<(), Failure> {
+    let Some(found) = files.iter().find(|path| path.exists()) else {
+        return Ok(());
+    };
+    let config = fs::read(folder.join(CONFIG)).unwrap_or_default();
+    let config: Value = serde_json::from_slice(&config).unwrap_or_default();
+    let data = &config["data"];
+    let is_ours = data["file"] == LINKED || data["links"]["pairs"].is_string();
+    match is_ours {
+        true => Ok(()),
+        false => Err(Failure::user(format!(
+            "{} was not written by an earlier conversion, so it is not replaced: choose another --output, or move that file",
+            found.display()
+        ))),
+    }
+}
+
 /// Refuses to replace files unless asked to.
 fn write(conversion: &Conversion, args: &ConvertArgs) -> Result<Vec<PathBuf>, Failure> {
     let candidates = conversion.candidates.as_ref();
@@ -191,7 +209,8 @@ fn write(conversion: &Conversion, args: &ConvertArgs) -> Result<Vec<PathBuf>, Fa
             path.display()
         )));
     }
-    fs::create_dir_all(&args.output).map_err(FileError::write_to(&args.output))?;
+    check_earlier(&earlier, &args.output)?;
+    make_folder(&args.output)?;
     let config = config_text(&conversion.config, &args.output);
     let mut files = vec![(LINKED, &conversion.linked)];
     files.extend(candidates.map(|text| (CANDIDATES, text)));

@@ -1,6 +1,5 @@
 //! `unshuffle init`: a Stan program, a config and example data to edit.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +9,7 @@ use super::failure::Failure;
 use super::init_from::start;
 use super::terminal::{absolute, refuse_input};
 use crate::model::stan::{shipped_model, shipped_names};
-use crate::text::{FileError, write_whole};
+use crate::text::{make_folder, write_whole};
 
 #[derive(Debug, Args)]
 pub(super) struct InitArgs {
@@ -86,7 +85,7 @@ fn init_model(folder: &Path, args: &InitArgs) -> Result<(), Failure> {
             )));
         }
     }
-    fs::create_dir_all(folder).map_err(FileError::write_to(folder))?;
+    make_folder(folder)?;
     for (name, text) in &files {
         let path = folder.join(name);
         write_whole(&path, text)?;

@@ -1,6 +1,5 @@
 //! `unshuffle completions` and `unshuffle man`: what a shell and the manual know of the commands.
 
-use std::fs;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
@@ -10,7 +9,7 @@ use clap_mangen::Man;
 use super::Cli;
 use super::failure::Failure;
 use super::output::data_to_stdout;
-use crate::text::{FileError, write_whole};
+use crate::text::{make_folder, write_whole};
 
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
@@ -44,7 +43,7 @@ pub(super) fn man(args: ManArgs) -> Result<(), Failure> {
         data_to_stdout(&page(command)?);
         return Ok(());
     };
-    fs::create_dir_all(&folder).map_err(FileError::write_to(&folder))?;
+    make_folder(&folder)?;
     for (name, command) in pages("unshuffle", command) {
         let path = folder.join(format!("{name}.1"));
         write_whole(&path, page(command)?)?;

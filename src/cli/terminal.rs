@@ -84,7 +84,7 @@ pub(super) fn print_status(fit: &Posterior) {
     write_to_stdout(&format!("{coloured}\n"));
 }
 
-/// Says when a fit is not finished, or has lost a file, on the first line; under `--strict` that is a failure.
+/// Says when a fit is not finished, has lost a file or has an edited config, on the first line; under `--strict` that is a failure.
 pub(super) fn check_finished(fit: &Posterior, strict: bool) -> Result<(), Failure> {
     let unfinished = fit.unfinished();
     if let Some(sentence) = &unfinished {
@@ -96,7 +96,11 @@ pub(super) fn check_finished(fit: &Posterior, strict: bool) -> Result<(), Failur
     for file in &damaged {
         note!("warning: {file}; `unshuffle fit --resume` makes it again");
     }
-    match strict && (unfinished.is_some() || !damaged.is_empty()) {
+    let edited = fit.check_config_unchanged().err();
+    if let Some(edited) = &edited {
+        note!("warning: {edited}");
+    }
+    match strict && (unfinished.is_some() || !damaged.is_empty() || edited.is_some()) {
         true => Err(Failure::diagnostics()),
         false => Ok(()),
     }

@@ -4,11 +4,12 @@ use thiserror::Error;
 
 #[derive(Debug, Error)]
 pub enum ConfigError {
-    #[error("cannot read `{file}` ({source}); check the path")]
+    #[error("cannot read `{file}` ({source}); {fix}")]
     Unreadable {
         file: String,
         #[source]
         source: std::io::Error,
+        fix: &'static str,
     },
     #[error(
         "the name of the folder {folder} is not UTF-8 text, so no results could name it; rename it"

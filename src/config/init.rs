@@ -29,7 +29,7 @@ pub enum Init {
 
 /// The parameter values in a JSON file that `sampler.init` names.
 pub(super) fn read_init(file: &Path) -> Result<Map<String, Value>, ConfigError> {
-    let text = read_text(file)?;
+    let text = read_text(file, "check sampler.init")?;
     match strict_json::from_str(&text).map_err(|error| syntax_error(file, &text, &error))? {
         Value::Object(values) => Ok(values),
         other => Err(ConfigError::BadFile {

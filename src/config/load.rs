@@ -15,7 +15,7 @@ use crate::text::{MOST_BYTES, read_at_most};
 
 /// Reads and validates a config file. `settings` are the values of `--set`.
 pub fn load(file: &Path, settings: &[String]) -> Result<Config, ConfigError> {
-    parse(&read_text(file)?, file, settings)
+    parse(&read_text(file, PATH)?, file, settings)
 }
 
 /// As `load`, for text that stands, or will stand, in `file`.
@@ -49,7 +49,7 @@ fn raw_config<D: DeserializeOwned>(
 
 /// The JSON of a file, with the values of `--set`.
 pub(crate) fn load_value(file: &Path, settings: &[String]) -> Result<Value, ConfigError> {
-    parse_value(&read_text(file)?, file, settings)
+    parse_value(&read_text(file, PATH)?, file, settings)
 }
 
 fn parse_value(text: &str, file: &Path, settings: &[String]) -> Result<Value, ConfigError> {
@@ -72,10 +72,14 @@ pub fn schema() -> String {
     serde_json::to_string_pretty(&schemars::schema_for!(RawConfig)).expect("a schema is plain JSON")
 }
 
-pub(super) fn read_text(file: &Path) -> Result<String, ConfigError> {
+/// What to do about a config that cannot be read.
+const PATH: &str = "check the path";
+
+pub(super) fn read_text(file: &Path, fix: &'static str) -> Result<String, ConfigError> {
     let bytes = read_at_most(file, MOST_BYTES).map_err(|source| ConfigError::Unreadable {
         file: file.display().to_string(),
         source,
+        fix,
     })?;
     // Windows editors put a byte order mark at the start, which strict JSON does not allow.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);

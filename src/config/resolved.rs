@@ -229,6 +229,7 @@ pub(super) fn absolute_folder(file: &Path) -> Result<PathBuf, ConfigError> {
     let unreadable = |source| ConfigError::Unreadable {
         file: file.display().to_string(),
         source,
+        fix: "check the path",
     };
     let mut folder = std::path::absolute(file).map_err(unreadable)?;
     folder.pop();

@@ -14,6 +14,14 @@ pub enum DataError {
         source: std::io::Error,
     },
     #[error(
+        "{file} takes more memory than {free}, which is all that is free; {key} must be a file that has an end and fits into memory, so leave out rows and columns that are not needed, or use a machine with more memory"
+    )]
+    TooLarge {
+        file: String,
+        key: &'static str,
+        free: String,
+    },
+    #[error(
         "the data are arrays of a program and in no file; to read them from one, name it in data.file"
     )]
     Arrays,

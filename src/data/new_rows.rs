@@ -4,12 +4,16 @@ use std::path::Path;
 
 use ndarray::Array2;
 
+use super::cell::{self, Number};
 use super::design::{self, design_of_new_rows};
 use super::linked::Linked;
 use super::read::RowsToFit;
 use super::table::Table;
-use super::{DataError, NewGroups, cell, groups};
+use super::{DataError, NewGroups, groups};
 use crate::config::Data;
+
+/// The largest size of a predictor, as in the data of a fit: its product with a coefficient may be no number.
+const LARGEST: f64 = 1e100;
 
 /// The rows of a file that needs no response.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +39,14 @@ pub fn read_new(data: &Data, file: &Path) -> Result<NewRows, DataError> {
         let missing = |row: &usize| cell::is_missing(rows.cell(column, *row));
         if let Some(row) = (0..rows.num_rows()).find(missing) {
             return Err(rows.bad_value(column, row, "fill it in or leave the row out"));
+        }
+        let too_large = |row: &usize| match cell::number(rows.cell(column, *row)) {
+            Number::Value(value) => value.abs() > LARGEST,
+            _ => false,
+        };
+        if let Some(row) = (0..rows.num_rows()).find(too_large) {
+            let fix = "write a number between -1e100 and 1e100, or leave the row out";
+            return Err(rows.bad_value(column, row, fix));
         }
     }
     let design = design_of_new_rows(&rows, &fitted.linked, &fitted.formula, data)?;
@@ -108,6 +120,16 @@ mod tests {
         let said = |error: DataError| error.to_string();
         let text = read_new(&data, &file).map_err(said);
         text.map_err(|error| error.replace(&format!("{}/", folder.path().display()), ""))
+    }
+
+    #[test]
+    fn a_predictor_that_no_prediction_survives_is_refused() {
+        let rows = |age: &str| read(&format!("age\n40\n{age}\n"), "y ~ age");
+        assert_eq!(
+            rows("-1e101").unwrap_err(),
+            "new.csv, line 3: `age` is \"-1e101\"; write a number between -1e100 and 1e100, or leave the row out"
+        );
+        assert!(rows("1e100").is_ok());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use csv::StringRecord;
 
 use super::{DataError, delimiter};
-use crate::text::{nearest, quoted_list, read_file};
+use crate::text::{bytes_in_words, free_memory, nearest, quoted_list, read_at_most};
 
 /// A file with a header and rows of as many cells as it.
 #[derive(Clone)]
@@ -24,14 +24,23 @@ impl Table {
     /// `key` is the entry of the config that names the file.
     pub(crate) fn read(path: &Path, key: &'static str) -> Result<Table, DataError> {
         let file = path.display().to_string();
+        let free = free_memory();
+        let too_large = || DataError::TooLarge {
+            file: file.clone(),
+            key,
+            free: free.map_or("what is free".into(), bytes_in_words),
+        };
         if path.extension().is_some_and(|ending| ending == "parquet") && path.exists() {
             return Table::parse(file.clone(), parquet_as_csv(path, file)?);
         }
-        let mut bytes = read_file(path).map_err(|source| match source.kind() {
+        // Each byte is held in the text and in a cell. A pipe may have no end, so it is not read any further.
+        let most = free.map_or(u64::MAX, |free| (free / 2.0) as u64);
+        let mut bytes = read_at_most(path, most).map_err(|source| match source.kind() {
             ErrorKind::NotFound => DataError::NotFound {
                 file: file.clone(),
                 key,
             },
+            ErrorKind::FileTooLarge | ErrorKind::OutOfMemory => too_large(),
             _ => DataError::Unreadable {
                 file: file.clone(),
                 key,
@@ -50,6 +59,9 @@ impl Table {
         })?;
         if text.trim().is_empty() {
             return Err(DataError::Empty { file });
+        }
+        if free.is_some_and(|free| least_memory(&text) > free) {
+            return Err(too_large());
         }
         Table::parse(file, text)
     }
@@ -217,6 +229,17 @@ pub(super) fn check_rereadable(path: &Path) -> Result<(), DataError> {
         }),
         false => Ok(()),
     }
+}
+
+/// Bytes that a text and its cells take at least, without what a fit makes of them.
+fn least_memory(text: &str) -> f64 {
+    /// A row of cells that are not counted yet, and the pointer to it.
+    const ROW: usize = 96;
+    let delimiter = delimiter::detect(text);
+    let num_rows = text.bytes().filter(|byte| *byte == b'\n').count();
+    let num_marks = text.bytes().filter(|byte| *byte == delimiter).count();
+    let cells = (num_rows + num_marks) * size_of::<usize>();
+    2.0 * text.len() as f64 + (cells + num_rows * ROW) as f64
 }
 
 /// What a file is that is no CSV file by its first bytes, and what to do.

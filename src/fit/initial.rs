@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bridgestan::{Rng, StanLibrary};
 use ndarray::{ArrayView2, CowArray, Ix2};
+use rand::RngCore;
 use rand_distr::{Distribution, StandardNormal};
 use serde_json::{Map, Value, json};
 
@@ -11,6 +12,7 @@ use crate::baseline::{generalised_with_offset, least_squares};
 use crate::config::{Config, Init};
 use crate::data::Dataset;
 use crate::model::{Family, ModelError, ResponseKind, StanModel, Standardised, WEIGHT};
+use crate::numerics::rng;
 use crate::sampler::links::PairFamily;
 
 /// Stan's own default on the unconstrained scale.
@@ -64,7 +66,30 @@ pub fn initial_values(
             start(guess, STAN_RADIUS).or_else(|_| start(Map::new(), STAN_RADIUS))
         }
     };
-    point.map_err(|message| ModelError::Initial { chain, message })
+    point.map_err(|message| ModelError::Initial {
+        chain,
+        message,
+        advice: match &config.sampler.init {
+            Init::Values(_) => "correct the starting values in the config's sampler.init",
+            _ => "give starting values in the config's sampler.init",
+        },
+    })
+}
+
+/// Refuses a user's own starting values that no chain can start from, before anything is sampled or written.
+pub fn check_values(
+    model: &StanModel,
+    coordinates: Option<&Standardised>,
+    config: &Config,
+    data: (&Dataset, &Dataset),
+) -> Result<(), ModelError> {
+    if !matches!(config.sampler.init, Init::Values(_)) {
+        return Ok(());
+    }
+    // The stream of the checks: those of the chains begin where they did.
+    let mut rng = rng::stream(config.sampler.seed, usize::MAX);
+    let mut stan_rng = model.rng(rng.next_u32())?;
+    initial_values(model, coordinates, config, data, 1, &mut rng, &mut stan_rng).map(drop)
 }
 
 fn guess(

@@ -9,7 +9,7 @@ use rand::{Rng, RngCore};
 use serde_json::{Map, Value, json};
 
 use super::FitError;
-use super::initial::initial_values;
+use super::initial::{check_values, initial_values};
 use super::responses::{check_audits, check_outside, check_response};
 use crate::config::{self, Config, Family, Init, ModelSource, ResponseKind};
 use crate::data::{self, DataError, Dataset, files_sha256, outside_prior, stan_json, whole_prior};
@@ -341,6 +341,8 @@ impl Program {
                 other.as_ref(),
                 alpha_links,
             )?;
+        } else {
+            check_values(&model, coordinates.as_ref(), &config, (&data, &all))?;
         }
         let gaussian = self.gaussian(&config, &data, &entries, &model, alpha)?;
         let priors = PriorsUsed::new(&config.model, &self.text, &entries, &data);

@@ -9,6 +9,7 @@ use crate::config::Update;
 use crate::posterior::Folder;
 use crate::posterior::draws::{Checkpoint, is_log_lik};
 use crate::sampler::chain::{LINK_COLUMNS, SAMPLER_COLUMNS};
+use crate::text::{bytes_in_words, free_memory};
 
 /// Bytes that draws take at least.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,8 +76,8 @@ impl Needs {
             match free {
                 Some(free) if need > free => {
                     return Err(FitError::TooLarge {
-                        need: words(need),
-                        free: words(free),
+                        need: bytes_in_words(need),
+                        free: bytes_in_words(free),
                         place: place.to_string(),
                     });
                 }
@@ -93,59 +94,11 @@ impl Room {
         // The parent of a relative path of one word is the empty path.
         let here = Path::new(".");
         let existing = folder.ancestors().find(|path| path.exists());
-        let limits = [available_memory(), cgroup_limit(), address_space()];
         Room {
             disk: free_disk(existing.unwrap_or(here)),
-            memory: limits.into_iter().flatten().reduce(f64::min),
+            memory: free_memory(),
         }
     }
-}
-
-/// A size with two or three digits.
-fn words(bytes: f64) -> String {
-    let (size, unit) = match bytes < 1e9 {
-        true => (bytes / 1e6, "MB"),
-        false => (bytes / 1e9, "GB"),
-    };
-    match size < 10.0 {
-        true => format!("{size:.1} {unit}"),
-        false => format!("{size:.0} {unit}"),
-    }
-}
-
-/// Memory and swap that processes can still have, by /proc/meminfo.
-fn available_memory() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let kilobytes = |key: &str| -> Option<f64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(key))?;
-        line.trim().trim_end_matches("kB").trim().parse().ok()
-    };
-    Some(1024.0 * (kilobytes("MemAvailable:")? + kilobytes("SwapFree:").unwrap_or(0.0)))
-}
-
-/// The limit of the job or container that this process runs in.
-fn cgroup_limit() -> Option<f64> {
-    let own = std::fs::read_to_string("/proc/self/cgroup").ok()?;
-    let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let groups = Path::new("/sys/fs/cgroup").join(own.trim());
-    // A limit of an outer group holds for the inner ones.
-    let limits = groups.ancestors().filter_map(|group| {
-        let text = std::fs::read_to_string(group.join("memory.max")).ok()?;
-        text.trim().parse::<f64>().ok()
-    });
-    limits.reduce(f64::min)
-}
-
-/// The limit that `ulimit -v` sets.
-#[cfg(unix)]
-fn address_space() -> Option<f64> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: `limit` is a valid place for the answer, and the call keeps no pointer to it.
-    let code = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
-    (code == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur as f64)
 }
 
 /// The space that users other than root can still fill.
@@ -158,11 +111,6 @@ fn free_disk(folder: &Path) -> Option<f64> {
     // SAFETY: `path` ends with a zero and `found` is a valid place; the call keeps no pointer to either.
     let code = unsafe { libc::statvfs(path.as_ptr(), &mut found) };
     (code == 0).then_some(found.f_bavail as f64 * found.f_frsize as f64)
-}
-
-#[cfg(not(unix))]
-fn address_space() -> Option<f64> {
-    None
 }
 
 #[cfg(not(unix))]

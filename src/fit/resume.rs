@@ -59,6 +59,8 @@ impl Prepared {
         };
         let saved = config::load(&folder.file(Folder::CONFIG), &[])?;
         self.check_same(&saved, &versions, folder)?;
+        // Who edits the saved config and goes on with it asks for another fit without a difference to be seen.
+        versions.check_unchanged(&saved, folder)?;
         let is_finished = status.is_some_and(|status| status.state == FitState::Finished);
         let has_all = saved.sampler.draws == self.config.sampler.draws;
         // What follows from the draws can be made again.

@@ -17,7 +17,8 @@ pub enum AgreementError {
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(
-        "{label} and the family `{family}` disagree about the likelihood: moving {moved} of {rows} rows changes Stan's log likelihood by {stan:.6} but the family's by {pair:.6}; set model.family to what the program says (its parameters too), or to {{\"name\": \"stan\"}} with `vector[N] log_lik` in generated quantities"
+        "{label} and the family `{family}` disagree about the likelihood: moving {moved} of {rows} rows changes Stan's log likelihood by {stan:.6} but the family's by {pair:.6}; {}",
+        remedy(.family)
     )]
     Likelihood {
         label: String,
@@ -60,9 +61,20 @@ pub enum AgreementError {
     },
 }
 
+/// What to do about a likelihood that is not the family's.
+fn remedy(family: &str) -> &'static str {
+    match family {
+        "stan" => {
+            "make each entry of `log_lik` in generated quantities the whole log likelihood of its row, without alpha"
+        }
+        _ => {
+            "set model.family to what the program says (its parameters too), or to {\"name\": \"stan\"} with `vector[N] log_lik` in generated quantities"
+        }
+    }
+}
+
 /// The relative tolerance for log likelihoods: two ways to write a density differ by more than rounding of their sums.
 const TOLERANCE: f64 = 1e-8;
-const NUM_PERMUTATIONS: usize = 3;
 /// Rounding errors above this part of the likelihood would hide a wrong one.
 const HIDES: f64 = 0.1;
 
@@ -197,6 +209,12 @@ impl Compared {
     }
 }
 
+/// The links as they are, some that move half of the rows, and some that move all: no row is left out.
+fn permutations(num_rows: usize, rng: &mut impl Rng) -> [Permutation; 3] {
+    let half = (num_rows / 2).max(2).min(num_rows);
+    [0, half, num_rows].map(|num_moved| Permutation::random_sparse(num_rows, num_moved, rng))
+}
+
 /// Compares both at every theta of `points`, each with the identity and a few random permutations.
 pub fn check_agreement(
     stan: &TwoTemperatures,
@@ -215,13 +233,8 @@ pub fn check_agreement(
     for theta in points {
         pairs.update(theta)?;
         let mut at_identity: Option<Compared> = None;
-        for k in 0..NUM_PERMUTATIONS {
-            let num_moved = if k == 0 {
-                0
-            } else {
-                (num_rows / 2).max(2).min(num_rows)
-            };
-            let pi = Permutation::random_sparse(num_rows, num_moved, rng);
+        for pi in permutations(num_rows, rng) {
+            let num_moved = pi.num_moved();
             pi.align(responses, &mut aligned);
             let [whole, likelihood] = stan.evaluate(theta, &aligned, rng)?;
             let found = Compared {
@@ -292,6 +305,9 @@ pub fn check_agreement(
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
 
     #[test]
@@ -314,6 +330,17 @@ mod tests {
         // Without the prior every digit counts.
         let near = Rounded::exact(1e-6).minus(Rounded::exact(0.0));
         assert!(!near.agrees_with(Rounded::exact(0.0), 1.0));
+    }
+
+    #[test]
+    fn every_row_is_moved_at_every_point() {
+        for seed in 0..20 {
+            let tried = permutations(9, &mut ChaCha8Rng::seed_from_u64(seed));
+            assert_eq!(tried[0].num_moved(), 0);
+            for row in 0..9 {
+                assert!(tried.iter().any(|pi| pi.is_moved(row)), "row {row}");
+            }
+        }
     }
 
     #[test]

@@ -118,9 +118,13 @@ pub enum ModelError {
     #[error("{label} cannot be built with these data: {message}")]
     Construct { label: String, message: String },
     #[error(
-        "no starting point with a finite log density was found for chain {chain}: {message}; give starting values in the config's sampler.init"
+        "no starting point with a finite log density was found for chain {chain}: {message}; {advice}"
     )]
-    Initial { chain: usize, message: String },
+    Initial {
+        chain: usize,
+        message: String,
+        advice: &'static str,
+    },
     #[error("cannot evaluate {label}: {message}")]
     Evaluate { label: String, message: String },
 }

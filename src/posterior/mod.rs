@@ -7,6 +7,8 @@ mod data_summary;
 pub mod diagnostics;
 pub mod draws;
 mod error;
+#[cfg(test)]
+mod findings_tests;
 mod folder;
 mod laws;
 pub mod links;

@@ -10,7 +10,7 @@ use super::links::{LinksSummary, RowNumbers};
 use super::rows::parse_rows;
 use super::{FitState, Folder, Posterior, PosteriorError, Status, Versions};
 use crate::baseline::compare::{read_baselines, read_known_rate};
-use crate::config::{self, Update};
+use crate::config::{self, Config, Update};
 use crate::data::{self, files_sha256};
 
 /// What config.json has besides the config.
@@ -25,6 +25,20 @@ impl Versions {
     pub(crate) fn read(folder: &Folder) -> Result<Option<Versions>, PosteriorError> {
         let saved: Option<SavedConfig> = folder.read_json(Folder::CONFIG)?;
         Ok(saved.map(|saved| saved.versions))
+    }
+
+    /// Refuses the saved config of a fit that is not as the fit wrote it, except for paths.
+    pub(crate) fn check_unchanged(
+        &self,
+        saved: &Config,
+        folder: &Folder,
+    ) -> Result<(), PosteriorError> {
+        match &self.settings_sha256 {
+            Some(then) if *then != saved.settings_sha256() => Err(PosteriorError::Edited {
+                path: folder.file(Folder::CONFIG),
+            }),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -123,13 +137,7 @@ fn read_links(posterior: &mut Posterior) -> Result<(), PosteriorError> {
 impl Posterior {
     /// Refuses a fit whose config.json is not as the fit wrote it, except for paths: rows and columns would be others.
     pub fn check_config_unchanged(&self) -> Result<(), PosteriorError> {
-        let now = self.config.settings_sha256();
-        match &self.versions.settings_sha256 {
-            Some(then) if *then != now => Err(PosteriorError::Edited {
-                path: self.folder.file(Folder::CONFIG),
-            }),
-            _ => Ok(()),
-        }
+        self.versions.check_unchanged(&self.config, &self.folder)
     }
 
     /// Refuses a fit whose data files are not as they were: its row numbers would mean other rows.

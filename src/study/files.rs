@@ -1,15 +1,14 @@
 //! Files that are whole or not there at all.
 
-use std::fs;
 use std::path::Path;
 
 use super::StudyError;
-use crate::text::{FileError, write_whole};
+use crate::text::{make_folder, write_whole};
 
 /// Whoever reads `path` sees the old text or the new one, never half of it.
 pub fn write_then_rename(path: &Path, text: &str) -> Result<(), StudyError> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(FileError::write(folder))?;
+    make_folder(folder)?;
     Ok(write_whole(path, text)?)
 }
 

@@ -23,7 +23,7 @@ use crate::config::{Audit, Prior};
 use crate::data::Dataset;
 use crate::sampler::chain::Silent;
 use crate::study::simulate::{Truth, simulate};
-use crate::text::{FileError, full_sentence};
+use crate::text::{FileError, full_sentence, make_folder};
 
 pub const DONE: &str = "done.json";
 pub const FAILED: &str = "failed.json";
@@ -238,7 +238,7 @@ struct Work {
 impl Work {
     fn new(target: &Path) -> Result<Work, StudyError> {
         let parent = target.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(parent).map_err(FileError::write(parent))?;
+        make_folder(parent)?;
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let builder = tempfile::Builder::new()
             .prefix(&format!("{name}{PARTIAL}"))

@@ -49,11 +49,6 @@ impl FileError {
 /// Texts that a person writes, such as configs and programs, are far below this, in bytes.
 pub(crate) const MOST_BYTES: u64 = 64 << 20;
 
-/// The bytes of a file or a pipe. A device is refused, since it may have no end.
-pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    read_at_most(path, u64::MAX)
-}
-
 /// The text of a file or a pipe, which may have at most [`MOST_BYTES`].
 pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     let bytes = read_at_most(path, MOST_BYTES)?;
@@ -61,12 +56,12 @@ pub(crate) fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(not_text)
 }
 
-/// As [`read_file`]; refuses what has more bytes.
+/// The bytes of a file or a pipe that has at most `most` of them. A device is refused, since it may have no end.
 pub(crate) fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let refused = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
     // Before it is opened: opening alone waits for some devices.
     if is_device(&fs::metadata(path)?) {
-        return Err(refused("it is a device and no file".into()));
+        let what = "it is a device and no file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
     let file = File::open(path)?;
     let expected = file.metadata().map_or(0, |file| file.len());
@@ -77,7 +72,10 @@ pub(crate) fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     }
     match expected.max(bytes.len() as u64) > most {
         false => Ok(bytes),
-        true => Err(refused(format!("it has more than {} MB", most >> 20))),
+        true => Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it has more than {} MB", most >> 20),
+        )),
     }
 }
 
@@ -93,12 +91,36 @@ fn is_device(_: &fs::Metadata) -> bool {
     false
 }
 
+/// The text of a file that this program wrote. A pipe in its place would be waited for.
+pub(crate) fn read_saved(path: &Path) -> io::Result<String> {
+    let is_stream = |found: fs::Metadata| !found.is_file() && !found.is_dir();
+    match is_stream(fs::metadata(path)?) {
+        false => fs::read_to_string(path),
+        true => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is a pipe or a device and no file",
+        )),
+    }
+}
+
 /// The text of a file; None where it does not exist.
 pub(crate) fn text_if_there(path: &Path) -> Result<Option<String>, FileError> {
-    match fs::read_to_string(path) {
+    match read_saved(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         read => read.map(Some).map_err(FileError::read(path)),
     }
+}
+
+/// Makes a folder that may be there already.
+pub(crate) fn make_folder(path: &Path) -> Result<(), FileError> {
+    let made = fs::create_dir_all(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => io::Error::new(
+            error.kind(),
+            "a file stands where a folder is needed; choose another folder",
+        ),
+        _ => error,
+    });
+    made.map_err(FileError::write_to(path))
 }
 
 /// Writes a file as a whole: whoever reads it, or comes after a full disk, finds the old one or the new one. A link stays
@@ -140,7 +162,8 @@ mod tests {
         let text = path.to_str().unwrap();
         fs::write(&path, vec![b' '; (1 << 20) + 1]).unwrap();
         assert_eq!(refused(text, 1 << 20).to_string(), "it has more than 1 MB");
-        assert_eq!(read_file(&path).unwrap().len(), (1 << 20) + 1);
+        let whole = read_at_most(&path, (1 << 20) + 1).unwrap();
+        assert_eq!(whole.len(), (1 << 20) + 1);
         fs::write(&path, vec![b' '; 1 << 20]).unwrap();
         assert_eq!(read_at_most(&path, 1 << 20).unwrap().len(), 1 << 20);
         // Terabytes that are not on the disk.

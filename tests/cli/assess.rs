@@ -107,6 +107,20 @@ fn what_cannot_be_assessed_is_said_in_one_sentence() {
         "{stderr}"
     );
     assert_eq!(fs::read_to_string(file).unwrap(), "mine");
+    // Said before minutes of fits, not after them.
+    for (output, says) in [
+        (
+            "data.csv",
+            "cannot write to data.csv: a file stands where a folder is needed; choose another folder\n",
+        ),
+        ("/proc/nothing", "error: cannot write to /proc/nothing: "),
+    ] {
+        let arguments = format!("assess config.json --output {output}");
+        let assert = unshuffle(&arguments, folder.path()).code(2);
+        let stderr = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(stderr.contains(says), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
 }
 
 /// Planted links know nothing of the covariates of rates.

@@ -363,6 +363,20 @@ const ROWS: &[Row] = &[
     (Pool, "set,name,estimate,standard_error\n1,a,1,1e200\n2,a,1,1\n", r#"e.csv, line 2: `standard_error` is "1e200"; choose a unit in which it is between 1e-150 and 1e150, or write 0"#, 2),
     (Pool, "set,name,estimate,standard_error\n1,a,1,1\n2,a,1,1e-200\n", r#"e.csv, line 3: `standard_error` is "1e-200"; choose a unit in which it is between 1e-150 and 1e150, or write 0"#, 2),
     (Pool, "set,name,estimate,variance,df_complete\n1,a,1,0,10\n2,a,2,0,10\n", "e.csv: the variances of `a` are 0 or almost 0 but its estimates differ, so `df_complete` leaves no degrees of freedom; correct the variances, or remove `df_complete`", 2),
+    (Args, "check config.json --set data.file=huge.json", "huge.json takes more memory than ", 2),
+    (Args, "check config.json --set data.candidates=huge.json", " which is all that is free; data.candidates must be a file that has an end and fits into memory, so leave out rows and columns that are not needed, or use a machine with more memory", 2),
+    (Args, "pool huge.json", "the file of estimates must be a file that has an end and fits into memory", 2),
+    (Args, "init out2 --from huge.json", "--from must be a file that has an end and fits into memory", 2),
+    (Args, "convert data.csv data.csv huge.json --formula y~x", "the file of pairs must be a file that has an end and fits into memory", 2),
+    (Args, "pool .", "cannot read . (Is a directory (os error 21)); the file of estimates must be a CSV file that you may read", 2),
+    (Args, "export none", "name the output folder of a fit, or its config (.json)", 2),
+    (Args, "predict none data.csv", "name the output folder of a fit, or its config (.json)", 2),
+    (Args, "init data.csv", "cannot write to data.csv: a file stands where a folder is needed; choose another folder", 2),
+    (Args, "man data.csv/man", "cannot write to data.csv/man: a file stands where a folder is needed; choose another folder", 2),
+    (Args, "simulate --design paper --n 100 --output data.csv", "cannot write to data.csv: a file stands where a folder is needed; choose another folder", 2),
+    (Set, "sampler.init=none.json", "cannot read `none.json` (No such file or directory (os error 2)); check sampler.init", 2),
+    (Set, r#"sampler.init={"beta":[1],"sigma2":1}"#, "; correct the starting values in the config's sampler.init", 2),
+    (Pool, "set,name,estimate,variance\n1,,1,1\n2,,1,1\n", r#"e.csv, line 2: `name` is ""; write the name of the coefficient"#, 2),
 ];
 
 /// Formulas that would overflow a stack if they were read to their end.

@@ -209,5 +209,15 @@ fn mistakes_in_the_arguments_are_one_sentence() {
     assert!(said.contains(
         "linked/linked.csv already exists: choose another --output, or replace it with --force"
     ));
-    project.run(&[&well[..], &["--force"]].concat(), 0);
+    let forced = [&well[..], &["--force"]].concat();
+    project.run(&forced, 0);
+    // A config of somebody else's is none of an earlier conversion.
+    project.write("linked/config.json", "{\"mine\": 1}");
+    let (_, said) = project.run(&forced, 2);
+    assert!(
+        said.contains("was not written by an earlier conversion, so it is not replaced"),
+        "{said}"
+    );
+    let kept = std::fs::read_to_string(project.path("linked/config.json")).unwrap();
+    assert_eq!(kept, "{\"mine\": 1}");
 }

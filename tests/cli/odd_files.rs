@@ -6,11 +6,12 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::process::Command;
+use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::common::{Project, csv_of, ended_with, rows};
+use crate::common::{Project, binary, csv_of, ended_with, rows};
 
 const FIT: [&str; 3] = ["fit", "config.json", "--quiet"];
 
@@ -57,6 +58,72 @@ fn a_pipe_is_refused_before_anybody_waits_for_it() {
     refused(&project, &from_pipe, says);
     let candidates = [&FIT[..], &["--set", "data.candidates=pipe.csv"]].concat();
     refused(&project, &candidates, says);
+}
+
+/// Runs a line of sh in the project with the program as `$U` and no more than so many kilobytes of memory.
+fn with_memory(project: &Project, kilobytes: usize, line: &str) -> (Option<i32>, String) {
+    let output = Command::new("bash")
+        .args(["-c", &format!("ulimit -v {kilobytes}; {line}")])
+        .env("U", binary())
+        .env_remove("BRIDGESTAN")
+        .current_dir(project.path(""))
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), stderr)
+}
+
+#[test]
+fn tables_that_memory_cannot_hold_are_refused_and_others_are_read() {
+    const KILOBYTES: usize = 1_000_000;
+    let project = Project::new(&[]);
+    let says = "takes more memory than 1.0 GB, which is all that is free; ";
+    let told = |line: &str| {
+        let (code, stderr) = with_memory(&project, KILOBYTES, line);
+        assert_eq!(code, Some(2), "{line}: {stderr}");
+        assert!(stderr.contains(says), "{line}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{line}: {stderr}");
+    };
+    // Without an end.
+    told("(echo set,name,estimate,variance; yes 1,a,1,1) | $U pool /dev/stdin");
+    // The cells of so many short rows take thirty times as much as the text.
+    let rows = "1,2\n".repeat(10_000_000);
+    project.write("short.csv", &format!("x,y\n{rows}"));
+    told("$U check config.json --set data.file=short.csv");
+    // As many bytes in longer rows have room.
+    let row = ["0.1234567890123456"; 20].join(",") + "\n";
+    let header: Vec<String> = (0..20).map(|k| format!("x{k}")).collect();
+    let rows = row.repeat(100_000);
+    project.write("long.csv", &format!("{}\n{rows}", header.join(",")));
+    let line = "$U check config.json --set data.file=long.csv";
+    let (code, stderr) = with_memory(&project, KILOBYTES, line);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("no column `y`"), "{stderr}");
+}
+
+#[test]
+fn a_pipe_in_place_of_a_saved_file_is_not_waited_for() {
+    let project = Project::new(&[]);
+    project.run(&FIT, 0);
+    for name in ["draws_1.csv", "status.json"] {
+        let path = project.path("out").join(name);
+        let kept = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        assert!(
+            Command::new("mkfifo")
+                .arg(&path)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let mut summary = project.unshuffle(&["summary", "out"]);
+        let (_, stderr) = ended_with(summary.timeout(Duration::from_secs(60)), 2);
+        let says = format!("cannot read out/{name}: it is a pipe or a device and no file");
+        assert!(stderr.contains(&says), "{stderr}");
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, kept).unwrap();
+    }
+    project.run(&["summary", "out"], 0);
 }
 
 #[test]

@@ -255,6 +255,36 @@ fn predict_refuses_a_config_that_was_edited() {
 }
 
 #[test]
+fn a_saved_config_that_was_edited_is_told_and_not_gone_on_with() {
+    let project = fitted();
+    let says = "out/config.json is not as the fit wrote it: put it back as it was";
+    let warned = |args: &[&str], code: i32| {
+        let (_, stderr) = project.run(args, code);
+        stderr
+            .lines()
+            .next()
+            .is_some_and(|line| line.contains(says))
+    };
+    for command in ["summary", "diagnose", "report"] {
+        assert!(!warned(&[command, "out"], 0), "{command}");
+    }
+    let path = project.path("out/config.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut config: Value = serde_json::from_str(&text).unwrap();
+    config["sampler"]["seed"] = json!(99);
+    project.write("out/config.json", &config.to_string());
+    for command in ["summary", "diagnose", "report"] {
+        assert!(warned(&[command, "out"], 0), "{command}");
+    }
+    assert!(warned(&["summary", "--strict", "out"], 1));
+    // It differs from itself in nothing, and the draws have another seed.
+    let resume = ["fit", "out/config.json", "--resume"];
+    assert!(warned(&resume, 2));
+    project.write("out/config.json", &text);
+    assert!(!warned(&resume, 0));
+}
+
+#[test]
 fn predict_does_not_write_over_the_fit_and_names_a_file_that_is_empty() {
     let project = fitted();
     project.write("new.csv", "x\n1\n");

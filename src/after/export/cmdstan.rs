@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ExportError, Posterior};
 use crate::posterior::ExportFolder;
-use crate::text::FileError;
+use crate::text::{FileError, make_folder};
 
 /// Copies the draws of every chain; returns the folder.
 pub fn write_cmdstan(fit: &Posterior, to: &Path, force: bool) -> Result<PathBuf, ExportError> {
@@ -25,7 +25,7 @@ pub fn write_cmdstan(fit: &Posterior, to: &Path, force: bool) -> Result<PathBuf,
             ExportFolder::cmdstan(chain.chain),
         );
         export.add(&name)?;
-        fs::create_dir_all(&folder).map_err(FileError::write_to(&folder))?;
+        make_folder(&folder)?;
         let path = to.join(name);
         if let Err(error) = fs::copy(from, &path) {
             let _ = fs::remove_file(&path);

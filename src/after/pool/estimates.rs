@@ -19,7 +19,7 @@ pub fn read_estimates(path: &Path) -> Result<Vec<Estimates>, PoolError> {
     if !path.exists() {
         return Err(PoolError::NotFound { file });
     }
-    let table = Table::read(path, KEY)?;
+    let table = Table::read(path, "the file of estimates")?;
     let [set, name, estimate] = [
         table.column("set", KEY)?,
         table.column("name", KEY)?,
@@ -39,6 +39,10 @@ pub fn read_estimates(path: &Path) -> Result<Vec<Estimates>, PoolError> {
     };
     let mut found: Vec<(Estimates, Vec<&str>)> = Vec::new();
     for row in 0..table.rows.len() {
+        if table.cell(row, name).is_empty() {
+            let rule = "write the name of the coefficient";
+            return Err(table.bad_value(row, name, rule).into());
+        }
         let [set, name] = [set, name].map(|column| table.cell(row, column));
         let value = number(row, estimate, f64::NEG_INFINITY, "write a number")?;
         let spread = number(row, spread, 0.0, "write a number of 0 or more")?;

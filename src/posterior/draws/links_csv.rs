@@ -1,6 +1,6 @@
 //! The links of each draw: moved rows only, numbered as in the user's file.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::DrawsError;
 use super::read::whole_lines;
 use crate::posterior::links::RowNumbers;
 use crate::sampler::links::Permutation;
-use crate::text::FileError;
+use crate::text::{FileError, read_saved};
 
 const HEADER: &str = "draw,row,linked_to";
 
@@ -69,7 +69,7 @@ pub struct MovedRow {
 
 /// Reads the moved rows of every draw of a chain.
 pub fn read_links(path: &Path) -> Result<Vec<MovedRow>, DrawsError> {
-    let text = fs::read_to_string(path).map_err(FileError::read(path))?;
+    let text = read_saved(path).map_err(FileError::read(path))?;
     let malformed = |line: usize, what: &str| DrawsError::Malformed {
         path: path.to_path_buf(),
         line,

@@ -1,6 +1,6 @@
 //! Reads a fit's draws back, for everything that works from saved output alone.
 
-use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -9,12 +9,18 @@ use super::Checkpoint;
 use super::copies::is_copy;
 use crate::posterior::diagnostics::e_bfmi;
 use crate::posterior::{FitState, Folder, FolderLock, PosteriorError, Status};
-use crate::text::FileError;
+use crate::text::{FileError, read_saved};
 
 #[derive(Debug, Error)]
 pub enum DrawsError {
     #[error(transparent)]
     File(#[from] FileError),
+    #[error("cannot read {}: {source}; name the output folder of a fit, or its config (.json)", path.display())]
+    NoFolder {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
     #[error("{} has no draws_<chain>.csv: it is not the output of a fit", path.display())]
     NoDraws { path: PathBuf },
     #[error("{}, line {line}: {what}", path.display())]
@@ -95,7 +101,13 @@ pub fn read_output(folder: &Path) -> Result<Vec<ChainDraws>, PosteriorError> {
     let mut chains = Vec::new();
     for chain in folder
         .chains()
-        .map_err(FileError::read(folder.path()))?
+        .map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => DrawsError::NoFolder {
+                path: folder.path().to_path_buf(),
+                source,
+            },
+            _ => FileError::read(folder.path())(source).into(),
+        })?
         .into_iter()
         .filter(is_ours)
     {
@@ -154,7 +166,7 @@ fn read_named(path: &Path) -> Result<ChainDraws, DrawsError> {
 }
 
 pub fn read_chain(path: &Path) -> Result<ChainDraws, DrawsError> {
-    let text = fs::read_to_string(path).map_err(FileError::read(path))?;
+    let text = read_saved(path).map_err(FileError::read(path))?;
     let mut chain = ChainDraws::default();
     for (number, line) in whole_lines(&text).lines().enumerate() {
         if let Some(comment) = line.strip_prefix('#') {
@@ -225,6 +237,8 @@ impl ChainDraws {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -5,7 +5,6 @@ mod description;
 mod table;
 mod trial;
 
-use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
@@ -18,7 +17,7 @@ pub use trial::{METHODS, SHARES, Trial, Trials, check};
 use crate::fit::FitError;
 use crate::posterior::PosteriorError;
 use crate::study::simulate::SimulateError;
-use crate::text::{FileError, text_if_there, write_whole};
+use crate::text::{FileError, make_folder, text_if_there, write_whole};
 
 pub const ASSESS_JSON: &str = "assess.json";
 pub const ASSESS_SVG: &str = "assess.svg";
@@ -58,8 +57,14 @@ pub struct Assessment {
 }
 
 impl Assessment {
-    /// Refuses files of these names that no assessment wrote.
+    /// Refuses a folder that cannot be written to, before minutes of fits, and files of these names that no assessment wrote.
     pub fn check_place(folder: &Path) -> Result<(), AssessError> {
+        let is_new = !folder.exists();
+        make_folder(folder)?;
+        tempfile::tempfile_in(folder).map_err(FileError::write_to(folder))?;
+        if is_new {
+            let _ = std::fs::remove_dir(folder);
+        }
         let json = text_if_there(&folder.join(ASSESS_JSON))?;
         let is_ours = json.is_some_and(|text| text.contains("\"expected_seconds\""));
         let files = [ASSESS_JSON, ASSESS_SVG].map(|name| folder.join(name));
@@ -71,7 +76,7 @@ impl Assessment {
 
     /// Writes assess.json and assess.svg, and nothing else.
     pub fn write(&self, folder: &Path) -> Result<(), AssessError> {
-        fs::create_dir_all(folder).map_err(FileError::write_to(folder))?;
+        make_folder(folder)?;
         let json = serde_json::to_string_pretty(self).expect("plain JSON") + "\n";
         for (name, text) in [(ASSESS_JSON, json), (ASSESS_SVG, self.figure().svg())] {
             let path = folder.join(name);

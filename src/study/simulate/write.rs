@@ -1,7 +1,6 @@
 //! The files of a simulation: `data.csv`, `truth.json`, and a `config.json` that fits them.
 
 use std::fmt::Write;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use serde_json::ser::Formatter;
 
 use super::{SimulateError, Simulated, TIME_AND_EVENT, Truth, predictor_names};
 use crate::config::{Data, DataSource, Family};
-use crate::text::{FileError, write_whole};
+use crate::text::{make_folder, write_whole};
 
 /// Writes `data.csv`, `truth.json` and `config.json` into `folder`; replaces such files only with `force`.
 pub fn write_files(
@@ -30,7 +29,7 @@ pub fn write_files(
     if let Some(path) = existing.filter(|path| path.exists()).find(|_| !force) {
         return Err(SimulateError::Exists { path });
     }
-    fs::create_dir_all(folder).map_err(FileError::write(folder))?;
+    make_folder(folder)?;
     for (name, text) in files {
         let path = folder.join(name);
         write_whole(&path, text)?;
