@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Project, csv_of, rows};
+use crate::common::{Project, csv_of, program, rows};
 use serde_json::json;
 
 /// What follows the heading of the table, up to the next empty line.
@@ -143,14 +143,13 @@ fn a_fit_of_a_quantile_is_set_beside_that_quantile() {
 
 #[test]
 fn a_program_without_beta_has_nothing_to_compare() {
-    let project = Project::new(&[("model.stan", json!("other.stan"))]);
-    // The numbers of the priors keep their names, by which they are filled in.
-    let other = include_str!("../../stan/linear.stan")
-        .replace("beta", "slopes")
-        .replace("slopes_", "beta_");
-    project.write("other.stan", &other);
+    let project = Project::new(&[
+        ("model.stan", json!("reject.stan")),
+        ("model.data", json!({"limit": 1e300})),
+    ]);
+    project.write("reject.stan", &program("reject.stan").text);
     let (stdout, stderr) = project.run(&["fit", "config.json", "--compare"], 0);
-    let expected = "other.stan has no `vector[D] beta` with one entry for each of the 2 columns";
+    let expected = "reject.stan has no `vector[D] beta` with one entry for each of the 2 columns";
     assert!(
         stderr.contains("--compare finds nothing to compare"),
         "{stderr}"

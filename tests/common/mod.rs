@@ -240,6 +240,15 @@ pub fn including(project: &Project) -> &'static str {
     LINEAR
 }
 
+/// The linear model with all coefficients near 5, which takes at most 50 rows.
+pub fn near_five() -> String {
+    let prior = "  centred ~ normal(beta_location, beta_scale);\n";
+    let other = "  beta ~ normal(5, 0.01);\n  if (N > 50) reject(\"too many rows\");\n";
+    let text = LINEAR.replace(prior, other);
+    assert_ne!(text, LINEAR);
+    text
+}
+
 /// The linear model with coefficients above 0.
 pub fn positive_linear() -> String {
     let text = LINEAR.replace("vector[D] beta;", "vector<lower=0>[D] beta;");

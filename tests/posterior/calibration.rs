@@ -36,24 +36,27 @@ enum Model {
 }
 
 impl Model {
+    /// The text of a shipped program, with priors narrow enough to simulate from.
     fn settings(self) -> Value {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stan");
-        match self {
-            Model::Linear => json!({"stan": format!("{folder}/linear_informative.stan")}),
-            Model::Quantile => json!({
-                "stan": format!("{folder}/quantile_informative.stan"),
-                "family": {"name": "asymmetric_laplace", "tau": TAU},
-                "data": {"tau": TAU}
-            }),
-            Model::Poisson => json!({
-                "stan": format!("{folder}/poisson_informative.stan"),
-                "family": {"name": "poisson"}
-            }),
-            Model::Logistic => json!({
-                "stan": format!("{folder}/logistic_informative.stan"),
-                "family": {"name": "logistic"}
-            }),
+        let (name, family) = match self {
+            Model::Linear => ("linear", json!({"name": "gaussian"})),
+            Model::Quantile => (
+                "quantile",
+                json!({"name": "asymmetric_laplace", "tau": TAU}),
+            ),
+            Model::Poisson => ("poisson", json!({"name": "poisson"})),
+            Model::Logistic => ("logistic", json!({"name": "logistic"})),
+        };
+        let mut data = json!({
+            "X_centre": vec![0; NUM_PREDICTORS],
+            "beta_location": vec![0; NUM_PREDICTORS],
+            "beta_scale": vec![1; NUM_PREDICTORS]
+        });
+        if let Some(scale) = self.scale() {
+            data[format!("{scale}_scale")] = json!(1);
         }
+        let file = format!("{}/stan/{name}.stan", env!("CARGO_MANIFEST_DIR"));
+        json!({"stan": file, "family": family, "data": data})
     }
 
     /// The scale parameter's column, where there is one: a variance for the linear model.

@@ -285,11 +285,10 @@ fn active_set_tempered() {
 /// The proposals of the collapsed move know nothing of these priors: its correction must bring them in.
 #[test]
 fn informative_priors_of_the_program() {
-    let program = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/tests/stan/linear_off_centre.stan"
-    );
-    let model = json!({"stan": program, "family": {"name": "gaussian"}});
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/stan/linear.stan");
+    let priors =
+        json!({"X_centre": [0], "beta_location": [0.5], "beta_scale": [0.4], "sigma2_scale": 1.5});
+    let model = json!({"stan": program, "family": {"name": "gaussian"}, "data": priors});
     let theta = ThetaPrior {
         slope_mean: 0.5,
         slope_variance: 0.16,

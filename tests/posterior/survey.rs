@@ -68,6 +68,6 @@ fn weights_of_the_predictors_with_pair_likelihoods_from_the_program() {
         env!("CARGO_MANIFEST_DIR"),
         "/tests/stan/linear_weighted_log_lik.stan"
     );
-    let model = json!({"stan": program, "family": {"name": "stan"}});
+    let model = json!({"stan": program, "family": {"name": "stan"}, "data": {"mistake": 0}});
     accepts_only(true, 1.0, 34, json!({"model": model}));
 }

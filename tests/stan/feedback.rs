@@ -267,21 +267,17 @@ fn programs_that_do_not_weigh_their_rows_are_refused_in_one_sentence() {
         refused("own.stan", &bounded, json!({})),
         format!("own.stan declares `weight` with a constraint, {needs}")
     );
-    // No weight at all, and the weight of another row.
-    let weighted = "int<lower=0, upper=1> weighted;";
-    let own_weight = "alpha * weight[i] * normal";
-    assert!(right.contains(weighted) && right.contains(own_weight));
-    let forgetful = right
-        .replace(
-            weighted,
-            &format!("{weighted} int<lower=0, upper=1> first;"),
-        )
-        .replace(own_weight, "alpha * (first ? weight[1] : 1) * normal");
-    for first in [0, 1] {
-        let message = refused("own.stan", &forgetful, json!({ "first": first }));
+    // The weight of another row, and no weight at all.
+    let wrong = fs::read_to_string(program("linear_weighted_log_lik")).unwrap();
+    for mistake in [2, 3] {
+        let message = refused(
+            "linear_weighted_log_lik.stan",
+            &wrong,
+            json!({ "mistake": mistake }),
+        );
         assert!(
             message.starts_with(
-                "own.stan does not multiply the log likelihood of each row by its weight: without "
+                "linear_weighted_log_lik.stan does not multiply the log likelihood of each row by its weight: without "
             ),
             "{message}"
         );

@@ -1,4 +1,4 @@
-// The shipped linear model with `log_lik`, for the "stan" family.
+// The shipped linear model with `log_lik`, for the "stan" family, and a number of Stan's own generator for each draw.
 data {
   int<lower=1> N;
   int<lower=1> D;
@@ -16,6 +16,7 @@ model {
   target += alpha * normal_id_glm_lpdf(y | X, 0, beta, sqrt(sigma2));
 }
 generated quantities {
+  real noise = normal_rng(0, 1);
   vector[N] log_lik;
   {
     vector[N] mu = X * beta;

@@ -1,4 +1,4 @@
-// The linear model on a part of its space: the rest is rejected, as by an ODE solver that gives up.
+// The linear model on a part of its space, without a `beta`: the rest is rejected, as by an ODE solver that gives up.
 data {
   int<lower=1> N;
   int<lower=1> D;
@@ -7,13 +7,13 @@ data {
   real limit;
 }
 parameters {
-  vector[D] beta;
+  vector[D] slopes;
   real<lower=0> sigma2;
   vector[N] y;
 }
 model {
-  if (beta[1] > limit) reject("beta[1] must stay below ", limit, " and is ", beta[1]);
-  beta ~ normal(0, sqrt(1000));
+  if (slopes[1] > limit) reject("slopes[1] must stay below ", limit, " and is ", slopes[1]);
+  slopes ~ normal(0, sqrt(1000));
   sigma2 ~ normal(0, sqrt(1000));
-  target += alpha * normal_id_glm_lpdf(y | X, 0, beta, sqrt(sigma2));
+  target += alpha * normal_id_glm_lpdf(y | X, 0, slopes, sqrt(sigma2));
 }

@@ -7,7 +7,7 @@ use unshuffle::internals::model::{GaussianGivenPi, ThetaGivenPi};
 use unshuffle::internals::sampler::chain::LinkedDensity;
 use unshuffle::links::Permutation;
 
-use crate::common::{Project, compiler, program};
+use crate::common::{LINEAR, Project, compiler};
 
 const NUM_ROWS: usize = 40;
 
@@ -107,12 +107,16 @@ fn differences(prepared: &Prepared) -> [f64; 2] {
 #[test]
 fn value_and_gradient_are_those_of_the_program() {
     let tempered = [("temperature", json!(0.4))];
-    let name = "linear_informative.stan";
-    let informative = program(name).text;
+    let informative = json!({
+        "X_centre": [0, 0, 0], "beta_location": [0, 0, 0], "beta_scale": [1, 1, 1], "sigma2_scale": 1
+    });
     for prepared in [
         prepared(None, &[]),
         prepared(None, &tempered),
-        prepared(Some((name, &informative)), &[]),
+        prepared(
+            Some(("linear.stan", LINEAR)),
+            &[("model.data", informative)],
+        ),
         own(0, &tempered),
     ] {
         let [value, slope] = differences(&prepared);

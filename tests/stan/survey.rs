@@ -10,6 +10,8 @@ use unshuffle::internals::fit::{Prepared, prepare};
 use unshuffle::internals::model::ThetaGivenPi;
 use unshuffle::internals::sampler::chain::LinkedDensity;
 
+use crate::common::program;
+
 const X: [f64; 6] = [-1.3, -0.6, 0.2, 0.7, 1.1, 1.9];
 const COUNTS: [f64; 6] = [1.0, 0.0, 3.0, 1.0, 0.0, 7.0];
 const ZERO_ONE: [f64; 6] = [0.0, 1.0, 0.0, 1.0, 0.0, 1.0];
@@ -84,20 +86,15 @@ fn whole_weights_are_repeated_rows() {
 /// Weights of 0 and 1 would not tell it from a right one.
 #[test]
 fn a_program_that_squares_its_weights_is_found() {
-    let right = include_str!("linear_weighted_log_lik.stan");
-    let wrong = right.replace(
-        "dot_product(weight, rows)",
-        "dot_product(square(weight), rows)",
-    );
-    assert_ne!(right, wrong);
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("wrong.stan"), wrong).unwrap();
+    let program = program("linear_weighted_log_lik.stan").label;
     let rows: String = (0..6)
         .map(|row| format!("{},{},{}\n", X[row], COUNTS[row], WEIGHTS[row]))
         .collect();
     let text = format!("x,y,w\n{rows}");
     for with in ["predictors", "response"] {
-        let model = json!({"stan": "wrong.stan", "family": {"name": "stan"}});
+        let squared = json!({"mistake": 1});
+        let model = json!({"stan": program, "family": {"name": "stan"}, "data": squared});
         let weights = json!({"column": "w", "with": with});
         let refused = prepared(folder.path(), &text, model, weights);
         let sentence = refused.err().unwrap();

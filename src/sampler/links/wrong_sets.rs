@@ -104,8 +104,8 @@ impl WrongSets<'_> {
                 for row in (0..links.num_present()).filter(|&row| is_wrong[row]) {
                     links.place(row, OUTSIDE);
                 }
-                for row in 0..links.num_present() {
-                    if !is_wrong[row] && links.is_moved(row) {
+                for row in (0..links.num_present()).filter(|&row| !is_wrong[row]) {
+                    if links.is_moved(row) {
                         links.place(row, row);
                     }
                 }
