@@ -22,7 +22,7 @@ pub(super) fn diagnose(args: DiagnoseArgs) -> Result<(), Failure> {
     let folder = fit_folder(&args.folder)?;
     let posterior = Posterior::read(&folder)?;
     let finished = check_finished(&posterior, args.strict);
-    let findings = posterior.all_findings();
+    let findings = posterior.named_findings();
     print_findings(&findings);
     if args.strict && findings.iter().any(Finding::is_problem) {
         return Err(Failure::diagnostics());

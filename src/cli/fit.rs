@@ -179,7 +179,7 @@ impl ResultArgs {
             print(posterior, truth);
         }
         if self.quiet || json::is_on() {
-            warn_of_problems(&named_findings(posterior));
+            warn_of_problems(&posterior.named_findings());
         }
         let output = tidy(posterior.folder.path());
         json::result("folder", absolute(posterior.folder.path()));
@@ -255,16 +255,9 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What is wrong with the fit, in the names that the user knows.
-fn named_findings(posterior: &Posterior) -> Vec<Finding> {
-    let findings = posterior.all_findings().into_iter();
-    let named = findings.map(|finding| finding.renamed(|name| posterior.name_of(name)));
-    named.collect()
-}
-
 /// Findings without the one on the model behind the links, which the verdict below them begins with.
 fn print_findings_of_draws(posterior: &Posterior) {
-    let findings = named_findings(posterior);
+    let findings = posterior.named_findings();
     let is_of_links = |finding: &Finding| matches!(finding, Finding::Contradicted(_));
     if !findings.iter().any(is_of_links) {
         print_findings(&findings);

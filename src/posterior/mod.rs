@@ -159,6 +159,13 @@ impl Posterior {
         findings.chain(contradiction).collect()
     }
 
+    /// The same in the names that the user knows.
+    pub fn named_findings(&self) -> Vec<Finding> {
+        let findings = self.all_findings().into_iter();
+        let named = findings.map(|finding| finding.renamed(|name| self.name_of(name)));
+        named.collect()
+    }
+
     /// Sets the rows of the data, with what the posterior mean predicts.
     pub(crate) fn set_rows(&mut self, data: &Dataset) {
         if let Some(links) = &self.links {

@@ -126,7 +126,7 @@ fn steps_of_the_links_after_the_first_allocate_nothing() {
     let x = Array2::from_shape_fn((n, 2), |(i, k)| if k == 0 { 1.0 } else { fitted[i] });
     let collapsed = Collapsed::new(x.view(), pair.response(), 1.0, prior.space());
     let mut collapsed = collapsed.expect("full rank");
-    collapsed.set_num_moved(40.0, 1e6);
+    collapsed.set_num_moved(40.0, 1e6, 0.5);
     let mut accepted = 0;
     let before = NUM_ALLOCATIONS.get();
     assert!(before > 0, "the counter must see the first allocations");
