@@ -198,6 +198,7 @@ impl ActiveSet {
     pub fn keep_proposals<L: PairLogLik + ?Sized>(&mut self, pair: &L, space: &LinkSpace) {
         if space.num_movable() >= 2 {
             self.update_proposals(pair, space);
+            self.release();
             self.is_kept = true;
         }
     }
@@ -207,6 +208,13 @@ impl ActiveSet {
         self.rows.update(pair, space);
         let locations = pair.locations().expect("a family with locations");
         self.columns.update(&locations, &self.rows, space);
+        self.release();
+    }
+
+    /// Gives up what only later updates need: none follow soon.
+    fn release(&mut self) {
+        self.rows.release();
+        self.columns.release();
     }
 
     /// One proposal from the distributions of the last `fix`, towards any target.

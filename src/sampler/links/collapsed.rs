@@ -11,7 +11,7 @@ use rand_distr::{ChiSquared, Distribution, StandardNormal};
 
 use super::acceptance::{Acceptance, ExchangeLogLik, Metropolis, Target};
 use super::active_set::ActiveSet;
-use super::family::{FamilyLogLik, Normal};
+use super::family::{FamilyLogLik, Normal, PairResponses};
 use super::moved_groups::MovedGroups;
 use super::permutation::Permutation;
 use super::prior::Prior;
@@ -170,12 +170,20 @@ impl Collapsed {
         space: &LinkSpace,
     ) -> Option<Self> {
         let statistics = LinearStatistics::new(x, response)?;
-        Collapsed::of(Arc::new(statistics), temperature, space)
+        let responses = PairResponses::new(Normal, response.to_vec());
+        Collapsed::of(
+            Arc::new(statistics),
+            Arc::new(responses),
+            temperature,
+            space,
+        )
     }
 
-    /// None where theta cannot be integrated out, or where links are limited to candidate pairs, which need other moves.
+    /// `responses` are those of the statistics, for a normal law. None where theta cannot be integrated out, or where links are
+    /// limited to candidate pairs, which need other moves.
     pub fn of(
         statistics: Arc<LinearStatistics>,
+        responses: Arc<PairResponses>,
         temperature: f64,
         space: &LinkSpace,
     ) -> Option<Self> {
@@ -184,7 +192,7 @@ impl Collapsed {
         }
         let surrogate = Surrogate::new(Arc::clone(&statistics), temperature)?;
         let response = statistics.response();
-        let reference = FamilyLogLik::new(Normal, response.to_vec(), temperature);
+        let reference = FamilyLogLik::of(Normal, responses, temperature);
         let mut collapsed = Self {
             surrogate,
             proposals: ActiveSet::collapsed(),

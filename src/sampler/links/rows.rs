@@ -100,6 +100,11 @@ impl RowProposal {
         }
     }
 
+    /// Gives up what only the next update needs, and would make anew.
+    pub fn release(&mut self) {
+        self.odds = Vec::new();
+    }
+
     fn resize(&mut self, space: &LinkSpace) {
         let num_rows = space.num_rows();
         self.odds.clear();
