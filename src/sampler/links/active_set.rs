@@ -114,6 +114,7 @@ impl ActiveSet {
     pub(super) fn collapsed() -> Self {
         Self {
             with_locations: COLLAPSED,
+            rows: RowProposal::by_doubt(),
             ..Self::default()
         }
     }

@@ -9,6 +9,10 @@ use rand::Rng;
 const UNIFORM_SHARE: f64 = 0.2;
 /// Rows whose probability of being mislinked exceeds this make up the suspicious set.
 const SUSPICIOUS: f64 = 0.02;
+/// Where moves in and out of the set of moved rows count: what is left of the weight of a row that is surely mislinked, and the
+/// largest share of the draws that are uniform.
+const SURE: f64 = 0.05;
+const LARGEST_UNIFORM_SHARE: f64 = 0.8;
 /// The mixture's share of mislinked rows: where it starts and how often it is re-estimated.
 const START_SHARE: f64 = 0.05;
 const EM_STEPS: usize = 4;
@@ -30,6 +34,9 @@ pub(crate) struct RowProposal {
     base: f64,
     uniform_share: f64,
     expected_mislinked: f64,
+    /// Whether rows are drawn by how open it is whether they are mislinked, r_i (1 + `SURE` - r_i) in the place of r_i, and
+    /// uniformly as often as the rows outside the suspicious set hold of sum r.
+    is_by_doubt: bool,
 }
 
 /// Where there are several groups: the suspicious rows of each, for draws inside one.
@@ -42,6 +49,14 @@ struct SuspiciousGroups {
 }
 
 impl RowProposal {
+    /// Draws rows by how open it is whether they are mislinked.
+    pub fn by_doubt() -> Self {
+        Self {
+            is_by_doubt: true,
+            ..Self::default()
+        }
+    }
+
     /// Recomputes q at the current theta.
     pub fn update<L: PairLogLik + ?Sized>(&mut self, pair: &L, space: &LinkSpace) {
         if self.probability.len() != pair.len() || self.odds.len() != space.num_movable() {
@@ -63,20 +78,26 @@ impl RowProposal {
         };
         let mislinked = |odds: f64| share * odds / (share * odds + 1.0 - share);
         self.suspicious.clear();
-        let (mut sum, mut suspicious_sum) = (0.0, 0.0);
+        let is_by_doubt = self.is_by_doubt;
+        let weight = |r: f64| if is_by_doubt { r * (1.0 + SURE - r) } else { r };
+        let (mut sum, mut suspicious_sum, mut rest) = (0.0, 0.0, 0.0);
         for (&row, &odds) in space.members().iter().zip(&self.odds) {
             let r = mislinked(odds);
             sum += r;
             self.probability[row] = 0.0;
             if r > SUSPICIOUS {
                 self.suspicious.push(row);
-                suspicious_sum += r;
-                self.probability[row] = r;
+                suspicious_sum += weight(r);
+                self.probability[row] = weight(r);
+            } else {
+                rest += r;
             }
         }
         self.expected_mislinked = sum;
         self.uniform_share = if self.suspicious.is_empty() {
             1.0
+        } else if is_by_doubt {
+            (rest / (rest + suspicious_sum)).clamp(UNIFORM_SHARE, LARGEST_UNIFORM_SHARE)
         } else {
             UNIFORM_SHARE
         };
@@ -277,6 +298,24 @@ mod tests {
                 "row {row}"
             );
         }
+    }
+
+    #[test]
+    fn rows_in_doubt_come_first_where_moves_in_and_out_count() {
+        // Row 1 fits nowhere near its place, row 2 may or may not, the others fit.
+        let mut response = vec![0.0; 40];
+        (response[1], response[2]) = (9.0, 2.8);
+        let mut pair = FamilyLogLik::new(Family::Gaussian, response, 1.0);
+        pair.update(1.0, |eta| eta.fill(0.0));
+        let space = LinkSpace::free(pair.len());
+        let (mut plain, mut by_doubt) = (RowProposal::default(), RowProposal::by_doubt());
+        plain.update(&pair, &space);
+        by_doubt.update(&pair, &space);
+        let ratio = |rows: &RowProposal| rows.probability(2) / rows.probability(1);
+        assert!(ratio(&plain) < 1.0 && ratio(&by_doubt) > 2.0);
+        assert!(by_doubt.is_suspicious(1) && by_doubt.is_suspicious(2));
+        let sum: f64 = (0..40).map(|row| by_doubt.probability(row)).sum();
+        assert!((sum - 1.0).abs() < 1e-14);
     }
 
     #[test]
