@@ -41,8 +41,6 @@ use std::process::ExitCode;
 use clap::builder::OsStringValueParser;
 use clap::{Args, Parser, Subcommand};
 
-use crate::numerics::memory;
-
 /// Bayesian regression when some rows of a linked data set are linked wrongly.
 #[derive(Debug, Parser)]
 #[command(name = "unshuffle", version, long_version = version::long_version(), arg_required_else_help = true)]
@@ -147,7 +145,7 @@ fn default_threads() -> usize {
 
 /// The command line: parses the arguments, runs the command, and gives its exit code.
 pub fn main() -> ExitCode {
-    memory::return_large_arrays();
+    crate::fit::return_large_arrays();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(help_or_mistake) => return ExitCode::from(shown(&help_or_mistake)),

@@ -31,7 +31,7 @@ const MIN_PROPOSALS: f64 = 3_000.0;
 /// other steps take time for every row as well. In a simulated file of 10 000 rows three times as many proposals gave three times the
 /// effective draws of d.
 const MAX_PROPOSALS: f64 = 30_000.0;
-const MAX_PER_ROW: f64 = 0.1;
+const MAX_PER_ROW: f64 = 0.2;
 /// Residual sums of squares below this share of the total sum of squares count as this share: beyond it there is only
 /// rounding.
 const SMALLEST_SHARE: f64 = 1e-12;
