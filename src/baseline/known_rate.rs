@@ -123,13 +123,25 @@ impl KnownRate {
         y: &[f64],
         rates: &[(f64, f64)],
     ) -> Option<RateAveraged> {
+        self.fit_by(kind, x, &Qr::new(x), y, rates)
+    }
+
+    /// As `fit`, with the decomposition of `x` that others use as well.
+    pub(crate) fn fit_by(
+        &self,
+        kind: ResponseKind,
+        x: ArrayView2<f64>,
+        qr: &Qr,
+        y: &[f64],
+        rates: &[(f64, f64)],
+    ) -> Option<RateAveraged> {
         assert_eq!(x.nrows(), self.num_rows, "as many rows as the groups have");
         assert_eq!(y.len(), self.num_rows, "one response for each row");
         let total: f64 = rates.iter().map(|rate| rate.1).sum();
         assert!(total > 0.0, "at least one rate has a weight");
         let mut sorted = rates.to_vec();
         sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let problem = Problem::new(kind, Qr::new(x), y);
+        let problem = Problem::new(kind, qr, y);
         let mut gamma = problem.as_linked(x)?;
         let (mut last_rate, mut exists) = (0.0, true);
         let mut last = self.at(&problem, 0.0, &gamma)?;
@@ -252,12 +264,12 @@ impl<'a> Expected<'a> {
 /// The regression, with coefficients of Q in the place of beta.
 struct Problem<'a> {
     kind: ResponseKind,
-    qr: Qr,
+    qr: &'a Qr,
     y: &'a [f64],
 }
 
 impl<'a> Problem<'a> {
-    fn new(kind: ResponseKind, qr: Qr, y: &'a [f64]) -> Problem<'a> {
+    fn new(kind: ResponseKind, qr: &'a Qr, y: &'a [f64]) -> Problem<'a> {
         Problem { kind, qr, y }
     }
 

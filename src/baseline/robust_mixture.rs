@@ -118,7 +118,7 @@ pub fn robust_mixture(
         .collect();
     let mut at_rates = at_rates?;
     let stays = completion.stays(&fits, &rates.weights);
-    anchor_all(&mut at_rates, x, y, space)?;
+    anchor_all(&mut at_rates, x, &completion.qr, y, space)?;
     let widest = rates.widest(&at_rates, x.ncols());
     at_rates.retain(|at| at.weight > NEGLIGIBLE);
     let total: f64 = at_rates.iter().map(|at| at.weight).sum();
@@ -135,11 +135,12 @@ pub fn robust_mixture(
 fn anchor_all(
     at_rates: &mut [AtRate],
     x: ArrayView2<f64>,
+    qr: &Qr,
     y: &[f64],
     space: &LinkSpace,
 ) -> Option<()> {
     let rates: Vec<(f64, f64)> = at_rates.iter().map(|at| (at.rate, at.weight)).collect();
-    let known = KnownRate::within(space).fit(ResponseKind::Real, x, y, &rates)?;
+    let known = KnownRate::within(space).fit_by(ResponseKind::Real, x, qr, y, &rates)?;
     let slopes = varying_columns(x);
     for (at, known) in at_rates.iter_mut().zip(&known.by_rate) {
         anchor::draw_towards(at, known, &slopes, rate_step(at.rate));
@@ -297,34 +298,27 @@ impl File {
             return None;
         }
         let response: Vec<f64> = y.iter().map(|y| (y - centre) / scale).collect();
-        let columns = x.columns();
-        let standardised = columns.into_iter().filter_map(|column| {
-            let column = column.to_vec();
-            let (centre, scale) = (mean(&column)?, sd(&column)?);
-            let is_constant = scale.is_nan() || scale <= 1e-10 * centre.abs();
-            let values = column.iter().map(|v| (v - centre) / scale);
-            (!is_constant && scale > 0.0).then(|| values.collect::<Vec<f64>>())
-        });
-        let standardised: Vec<Vec<f64>> = standardised.collect();
+        // One column at a time: a large file has room for few copies of its predictors.
+        let standardised = || {
+            x.columns()
+                .into_iter()
+                .filter_map(|c| standardise(c.to_vec()))
+        };
         let mut predictors: Vec<Vec<f64>> = Vec::new();
-        for column in &standardised {
-            predictors.extend(beyond(&predictors, column.clone()));
+        for column in standardised() {
+            predictors.extend(beyond(&predictors, column));
         }
         let num_rows = response.len();
         if predictors.is_empty() || num_rows < ROWS_FOR_LAW * (1 + predictors.len()) {
             return None;
         }
-        let curve = |column: &Vec<f64>| beyond(&predictors, squares(column));
-        let bent = standardised.iter().filter(|c| has_distinct_values(c));
-        let mut curves: Vec<Vec<f64>> = bent.filter_map(curve).collect();
-        if predictors.len() > 1 {
-            let fit = least_squares(x, &response);
-            let fitted = |row: ndarray::ArrayView1<f64>| dot(&row.to_vec(), &fit.beta);
-            let fitted: Vec<f64> = x.rows().into_iter().map(fitted).collect();
-            let centre = mean(&fitted)?;
-            let fitted: Vec<f64> = fitted.iter().map(|f| f - centre).collect();
-            curves.extend(beyond(&predictors, squares(&fitted)));
-        }
+        let of_fitted = match predictors.len() > 1 {
+            true => beyond(&predictors, squares(&centred_fit(x, &response)?)),
+            false => None,
+        };
+        let curve = |column: Vec<f64>| beyond(&predictors, squares(&column));
+        let bent = standardised().filter(|c| has_distinct_values(c));
+        let mut curves: Vec<Vec<f64>> = bent.filter_map(curve).chain(of_fitted).collect();
         let num_columns = 1 + predictors.len() + curves.len();
         if predictors.len() > MOST_CURVED || num_rows < ROWS_FOR_CURVES * num_columns {
             curves.clear();
@@ -365,6 +359,25 @@ impl File {
             least_log_spread,
         }
     }
+}
+
+/// Of mean 0 and variance 1; None for a constant.
+fn standardise(mut column: Vec<f64>) -> Option<Vec<f64>> {
+    let (centre, scale) = (mean(&column)?, sd(&column)?);
+    let is_constant = scale.is_nan() || scale <= 1e-10 * centre.abs();
+    let standardise = |v: &mut f64| *v = (*v - centre) / scale;
+    column.iter_mut().for_each(standardise);
+    (!is_constant && scale > 0.0).then_some(column)
+}
+
+/// The fitted values of least squares, around their mean.
+fn centred_fit(x: ArrayView2<f64>, response: &[f64]) -> Option<Vec<f64>> {
+    let fit = least_squares(x, response);
+    let fitted = |row: ndarray::ArrayView1<f64>| dot(&row.to_vec(), &fit.beta);
+    let mut fitted: Vec<f64> = x.rows().into_iter().map(fitted).collect();
+    let centre = mean(&fitted)?;
+    fitted.iter_mut().for_each(|f| *f -= centre);
+    Some(fitted)
 }
 
 fn squares(column: &[f64]) -> Vec<f64> {

@@ -145,6 +145,7 @@ fn default_threads() -> usize {
 
 /// The command line: parses the arguments, runs the command, and gives its exit code.
 pub fn main() -> ExitCode {
+    crate::fit::return_large_arrays();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(help_or_mistake) => return ExitCode::from(shown(&help_or_mistake)),

@@ -12,6 +12,7 @@ use super::{
     Blocks, DataError, Dataset, Notes, RateCovariates, candidates, checks, groups, places,
 };
 use crate::config::{Data, Missing, Unlinked, WeightScale};
+use crate::numerics::memory;
 use crate::sampler::links::{SurveyWeights, WeightSide};
 
 /// Reads the columns that `data` names and checks that they make a regression.
@@ -95,6 +96,8 @@ pub fn read(data: &Data) -> Result<Dataset, DataError> {
         linked.check_ids(id)?;
     }
     checks::check(&dataset, formula.intercept, &linked.files(), data)?;
+    drop(linked);
+    memory::return_small_pieces();
     Ok(dataset)
 }
 

@@ -35,19 +35,20 @@ pub fn initial_values(
     rng: &mut impl rand::Rng,
     stan_rng: &mut Rng<Arc<StanLibrary>>,
 ) -> Result<Vec<f64>, ModelError> {
-    let response = match model.shape().columns {
-        None => json!(all.response),
-        Some(_) => rows_of(all_responses(all)),
-    };
     let mut start = |mut values: Map<String, Value>, radius: f64| {
-        values.insert(config.model.response.clone(), response.clone());
+        values.remove(&config.model.response);
         if model.is_weighted() {
             let weights = data.weights.as_ref().map(|w| w.values().to_vec());
             let mut weights = weights.unwrap_or_else(|| vec![1.0; data.num_rows()]);
             weights.resize(all.num_rows(), 0.0);
             values.insert(WEIGHT.into(), json!(weights));
         }
-        model.initialize(&Value::Object(values).to_string(), radius, stan_rng)
+        let response = match model.shape().columns {
+            None => serde_json::to_string(&all.response).expect("floats are JSON"),
+            Some(_) => rows_of(all_responses(all)).to_string(),
+        };
+        let values = with_entry(&values, &config.model.response, response);
+        model.initialize(values, radius, stan_rng)
     };
     let point = match &config.sampler.init {
         Init::Uniform(radius) => start(Map::new(), *radius),
@@ -90,6 +91,18 @@ pub fn check_values(
     let mut rng = rng::stream(config.sampler.seed, usize::MAX);
     let mut stan_rng = model.rng(rng.next_u32())?;
     initial_values(model, coordinates, config, data, 1, &mut rng, &mut stan_rng).map(drop)
+}
+
+/// The text of `values` and one more entry, which is text already: as a JSON value each of its numbers would take as much
+/// memory as ten of them.
+fn with_entry(values: &Map<String, Value>, name: &str, entry: String) -> String {
+    let mut text = entry;
+    text.insert_str(0, &format!("{{{}:", json!(name)));
+    for (name, value) in values {
+        text.push_str(&format!(",{}:{value}", json!(name)));
+    }
+    text.push('}');
+    text
 }
 
 fn guess(

@@ -26,6 +26,7 @@ use crate::config::ConfigError;
 use crate::data::DataError;
 use crate::model::stan::StanError;
 use crate::model::{AgreementError, ModelError, WeightsError};
+pub(crate) use crate::numerics::memory::return_large_arrays;
 use crate::posterior::draws::DrawsError;
 use crate::posterior::{Posterior, PosteriorError};
 use crate::report::{self, ReportError};

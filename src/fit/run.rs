@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rand::RngCore;
 
@@ -26,8 +26,8 @@ use crate::sampler::chain::{
 };
 use crate::sampler::hmc::warmup::AdaptationSettings;
 use crate::sampler::links::{
-    ActiveSet, Checkerboard, Collapsed, LinkKernel, Marginal, ModeSearch, OutsidePrior, Prior,
-    RateRegression,
+    ActiveSet, Checkerboard, Collapsed, LinkKernel, Marginal, ModeSearch, OutsidePrior,
+    PairResponses, Prior, RateRegression,
 };
 
 type Error = ChainError<ModelError>;
@@ -56,6 +56,10 @@ pub struct Run<'a> {
     pub rates: Option<&'a RateRegression>,
     /// Blocks that have rates of wrong links of their own.
     pub num_block_rates: usize,
+    /// What the pair likelihoods of all chains know of the responses, once the first chain has begun.
+    pub pair_responses: OnceLock<Arc<PairResponses>>,
+    /// Held while a chain finds where it starts.
+    pub starting: Mutex<()>,
     pub num_threads: usize,
     /// Set by Ctrl-C; every chain ends after its current iteration.
     pub stop: &'a AtomicBool,
@@ -74,12 +78,13 @@ impl Run<'_> {
         let states = saved.into_iter().map(|saved| saved.state);
         let states: BTreeMap<usize, ChainState> =
             states.map(|state| (state.outcome.chain, state)).collect();
+        let row_numbers = self.row_numbers();
         let chains = self.chains(chains, &states, |id| {
             let writer = ChainWriter::create(
                 folder,
                 &self.header(id),
                 &self.columns(),
-                self.row_numbers(),
+                row_numbers.clone(),
                 checkpoints,
                 states.get(&id).map_or(0, |state| state.outcome.num_draws),
             );
@@ -161,6 +166,8 @@ impl Run<'_> {
         let seed = self.config.sampler.seed;
         let mut rng = rng::stream(seed, id);
         let mut stan_rng = self.model.rng(rng.next_u32())?;
+        // One chain at a time: the text of all responses, which Stan reads, takes as much memory as a chain needs later.
+        let is_starting = self.starting.lock().expect("no panics");
         let theta = initial_values(
             self.model,
             self.coordinates,
@@ -170,6 +177,7 @@ impl Run<'_> {
             &mut rng,
             &mut stan_rng,
         )?;
+        drop(is_starting);
         let collapsed = self.collapsed()?;
         let mut step_two = self.step_two(collapsed.is_some(), &mut rng)?;
         if let (Some(step_two), None) = (&mut step_two, saved) {
@@ -339,24 +347,35 @@ impl Run<'_> {
         }
         let space = self.prior.space();
         let kernel = match self.gaussian {
-            Some(gaussian) => Collapsed::of(Arc::clone(gaussian.statistics()), temperature, space),
+            Some(gaussian) => {
+                let statistics = Arc::clone(gaussian.statistics());
+                Collapsed::of(statistics, self.pair_responses(), temperature, space)
+            }
             None => Collapsed::new(x, self.responses, temperature, space),
         };
         let num_warmup = self.config.sampler.warmup;
         Ok(kernel.map(|kernel| CollapsedMove::new(kernel, places, num_warmup)))
     }
 
+    /// Of the family, which is one written in Rust.
+    fn pair_responses(&self) -> Arc<PairResponses> {
+        let family = self.config.model.family();
+        let responses = || Arc::new(PairResponses::new(family, self.responses.to_vec()));
+        Arc::clone(self.pair_responses.get_or_init(responses))
+    }
+
     fn pairs(&self, seed: u32) -> Result<Pairs<'_>, ModelError> {
         let (_, temperature) = self.config.temperature.at(self.data.num_rows());
         // Coefficients and error scale are parameters there, whatever the rows.
         let model = self.gaussian.map_or(self.model, GaussianDensity::prior);
-        let pairs = Pairs::new(
+        let pairs = Pairs::sharing(
             self.config.model.family(),
             model,
             Outputs::new(model, DrawSeeds::new(u64::from(seed), 0))?,
             self.program_data.x.view(),
             self.responses,
             temperature,
+            || self.pair_responses(),
         )?;
         let pairs = pairs.with_offset(self.program_data.offset.as_deref());
         Ok(pairs.with_weights(self.data.weights.as_ref()))

@@ -1,6 +1,7 @@
 //! The chains of a fit, and the files that they and their summary fill.
 
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -175,6 +176,8 @@ impl Prepared {
             outside: self.outside.as_ref(),
             rates: self.rates.as_ref(),
             num_block_rates: self.num_block_rates(),
+            pair_responses: OnceLock::new(),
+            starting: Mutex::new(()),
             num_threads,
             stop,
             observer,

@@ -1,6 +1,7 @@
 //! How theta reaches the permutation step: through a family written in Rust, or through the program itself.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ndarray::ArrayView2;
 use rand::Rng;
@@ -10,8 +11,8 @@ use super::{Block, Family, ModelError, Outputs, StanModel, StanPairs};
 use crate::numerics::dot;
 use crate::sampler::chain::LinkedPairs;
 use crate::sampler::links::{
-    FamilyLogLik, LinkKernel, LinksGivenMoved, OutsideLinks, PairLogLik, Permutation, Prior,
-    SurveyWeights, UpdateInfo, WeightedLogLik,
+    FamilyLogLik, LinkKernel, LinksGivenMoved, OutsideLinks, PairLogLik, PairResponses,
+    Permutation, Prior, SurveyWeights, UpdateInfo, WeightedLogLik,
 };
 
 /// The pair likelihood of one chain.
@@ -67,6 +68,20 @@ impl<'m> Pairs<'m> {
         responses: &[f64],
         temperature: f64,
     ) -> Result<Pairs<'m>, ModelError> {
+        let of_family = || Arc::new(PairResponses::new(family, responses.to_vec()));
+        Pairs::sharing(family, model, outputs, x, responses, temperature, of_family)
+    }
+
+    /// As `new`; `of_family` gives what the family needs of the responses, where it is one written in Rust.
+    pub fn sharing(
+        family: Family,
+        model: &'m StanModel,
+        outputs: Outputs<'m>,
+        x: ArrayView2<'m, f64>,
+        responses: &[f64],
+        temperature: f64,
+        of_family: impl FnOnce() -> Arc<PairResponses>,
+    ) -> Result<Pairs<'m>, ModelError> {
         if !family.facts().is_native {
             let pairs = StanPairs::new(model, outputs, responses, temperature)?;
             return Ok(Pairs::of(PairSource::Stan(Box::new(pairs))));
@@ -79,7 +94,7 @@ impl<'m> Pairs<'m> {
                 num_responses,
             });
         }
-        let log_lik = FamilyLogLik::new(family, responses.to_vec(), temperature);
+        let log_lik = FamilyLogLik::of(family, of_family(), temperature);
         let pairs = NativePairs::new(model, outputs, x, log_lik)?;
         Ok(Pairs::of(PairSource::Native(Box::new(pairs))))
     }

@@ -335,7 +335,7 @@ impl StanModel {
     /// A starting point: `values` (Stan's JSON, the response included) where given, else uniform in ±radius.
     pub(crate) fn initialize(
         &self,
-        values: &str,
+        values: String,
         radius: f64,
         rng: &mut Rng<Arc<StanLibrary>>,
     ) -> Result<Vec<f64>, String> {

@@ -8,6 +8,7 @@ pub(crate) mod dot;
 pub(crate) mod fft;
 pub(crate) mod floats;
 pub(crate) mod gamma;
+pub(crate) mod memory;
 pub(crate) mod qr;
 pub mod rng;
 pub(crate) mod special;

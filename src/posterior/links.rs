@@ -3,7 +3,7 @@
 mod files;
 mod row_numbers;
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::path::Path;
 
 use crate::posterior::Folder;
@@ -23,8 +23,7 @@ const STANDARD_ERRORS: f64 = 5.0;
 pub struct LinksSummary {
     rows: RowNumbers,
     num_draws: usize,
-    /// For each row: how often it was linked to each other row, or to `OUTSIDE`.
-    partners: Vec<BTreeMap<usize, usize>>,
+    /// What is told of a row is counted when it is asked for: a large file has many pairs.
     chains: Vec<LinkDraws>,
 }
 
@@ -87,17 +86,8 @@ impl LinksSummary {
 
     /// The summary of the links of each chain.
     pub fn of(chains: Vec<LinkDraws>, rows: RowNumbers) -> LinksSummary {
-        let mut partners = vec![BTreeMap::new(); rows.num_rows()];
-        for links in &chains {
-            for (row, partners) in partners.iter_mut().enumerate() {
-                for (_, column) in links.row(row) {
-                    *partners.entry(column).or_insert(0) += 1;
-                }
-            }
-        }
         LinksSummary {
             num_draws: chains.iter().map(LinkDraws::num_draws).sum(),
-            partners,
             chains,
             rows,
         }
@@ -121,14 +111,15 @@ impl LinksSummary {
 
     /// How many rows the data have.
     pub fn num_rows(&self) -> usize {
-        self.partners.len()
+        self.rows.num_rows()
     }
 
     /// The links of one row, by its place in the data.
     pub fn row(&self, row: usize) -> RowLinks {
         let total = self.num_draws.max(1) as f64;
-        let others = &self.partners[row];
-        let num_moved: usize = others.values().sum();
+        let others = self.partners(row);
+        let num_moved: usize = others.iter().map(|(_, count)| count).sum();
+        let num_outside = others.iter().find(|(column, _)| *column == OUTSIDE);
         let mut partners: Vec<(usize, f64)> = others
             .iter()
             .map(|(column, count)| (*column, *count as f64 / total))
@@ -138,9 +129,45 @@ impl LinksSummary {
         partners.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         RowLinks {
             p_moved: num_moved as f64 / total,
-            p_outside: others.get(&OUTSIDE).map_or(0.0, |&n| n as f64 / total),
+            p_outside: num_outside.map_or(0.0, |(_, n)| *n as f64 / total),
             partners,
         }
+    }
+
+    /// The links of all rows; of a large file the most probable partners alone, which are what a person looks at.
+    pub fn rows_to_show(&self) -> Vec<RowLinks> {
+        const LARGE_FILE: usize = 10_000;
+        const MOST_PARTNERS: usize = 20;
+        let rows = (0..self.num_rows()).map(|row| self.row(row));
+        let shown = |mut row: RowLinks| {
+            if self.num_rows() > LARGE_FILE {
+                row.partners.truncate(MOST_PARTNERS);
+                row.partners.shrink_to_fit();
+            }
+            row
+        };
+        rows.map(shown).collect()
+    }
+
+    /// How often a row was linked to each other row, or to `OUTSIDE`, in the order of these.
+    fn partners(&self, row: usize) -> Vec<(usize, usize)> {
+        let columns = self.chains.iter().flat_map(|links| links.row(row));
+        let mut columns: Vec<usize> = columns.map(|(_, column)| column).collect();
+        columns.sort_unstable();
+        let runs = columns.chunk_by(|a, b| a == b);
+        runs.map(|run| (run[0], run.len())).collect()
+    }
+
+    /// The rows and columns that are linked in so many draws.
+    pub fn frequent(&self, num_draws: f64) -> HashSet<(usize, usize)> {
+        let frequent = |row: usize| {
+            let partners = self.partners(row).into_iter();
+            let frequent = partners.filter(|(_, count)| *count as f64 >= num_draws);
+            frequent
+                .map(move |(column, _)| (row, column))
+                .collect::<Vec<_>>()
+        };
+        (0..self.num_rows()).flat_map(frequent).collect()
     }
 
     /// P(moved) of one row in each chain; not a number for a chain without draws.

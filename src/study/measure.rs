@@ -191,7 +191,7 @@ fn contraction(
     let links = fitted.links.as_ref().map(LinksSummary::chains);
     for (k, chain) in fitted.chains.iter().enumerate() {
         let links = links.map(|links| &links[k]);
-        let moved = links.map(LinkDraws::by_draw).unwrap_or_default();
+        let mut moved = links.into_iter().flat_map(LinkDraws::by_draw);
         let names: Vec<String> = (1..=task.truth.beta.len())
             .map(|k| format!("beta.{k}"))
             .collect();
@@ -199,7 +199,7 @@ fn contraction(
         let columns = columns.expect("the summary has them");
         for draw in 0..chain.num_draws() {
             let beta: Vec<f64> = columns.iter().map(|column| column[draw]).collect();
-            let moved = moved.get(draw).into_iter().flatten().copied();
+            let moved = moved.next().into_iter().flatten();
             divergences.push(scale * means.distance2(&beta, moved));
         }
     }

@@ -12,8 +12,8 @@ use super::replicate::Model;
 use crate::baseline::{KnownRate, one_rate};
 use crate::config::ResponseKind;
 use crate::numerics::gamma_cdf;
-use crate::numerics::invert;
 use crate::numerics::rng::ChainRng;
+use crate::numerics::{Qr, invert};
 use crate::posterior::{LawDraws, RowLaws};
 
 /// Beyond this, estimates for a known rate are mostly noise.
@@ -22,6 +22,8 @@ const LARGEST_RATE: f64 = 0.8;
 pub(super) struct Effect<'a> {
     pub kind: ResponseKind,
     pub x: ArrayView2<'a, f64>,
+    /// Of `x`, for every data set.
+    pub qr: Qr,
     pub y: &'a [f64],
     pub known: &'a KnownRate,
     /// Column that is the intercept, which is left out.
@@ -35,9 +37,8 @@ pub(super) struct Effect<'a> {
 
 impl Effect<'_> {
     fn known_rate(&self, y: &[f64], rate: f64) -> Option<Vec<f64>> {
-        let fit = self
-            .known
-            .fit(self.kind, self.x, y, &one_rate(rate.min(LARGEST_RATE)));
+        let rates = one_rate(rate.min(LARGEST_RATE));
+        let fit = self.known.fit_by(self.kind, self.x, &self.qr, y, &rates);
         Some(fit?.mean)
     }
 

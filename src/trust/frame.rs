@@ -16,7 +16,8 @@ pub(super) struct Frame {
     pub rows: Vec<usize>,
     /// Positions in `rows`, by group.
     pub groups: Vec<Vec<usize>>,
-    /// The predictors at these rows, centred and orthonormal; columns without spread are left out.
+    /// The predictors at these rows, centred and orthonormal; columns without spread are left out. Empty where nothing is
+    /// looked at along them.
     pub basis: Vec<Vec<f64>>,
     /// P(wrong) of each row before the fit, where it is known by row.
     pub p_wrong: Option<Vec<f64>>,
@@ -30,6 +31,18 @@ impl Frame {
         most_rows: usize,
         rng: &mut ChainRng,
     ) -> Option<Frame> {
+        let mut frame = Frame::without_basis(space, most_rows, rng)?;
+        frame.basis = orthonormal(x, &frame.rows);
+        (!frame.basis.is_empty()).then_some(frame)
+    }
+
+    /// All rows, of which a large file has many; nothing is looked at along their predictors. None where no row can be linked
+    /// elsewhere.
+    pub fn of_all(space: &LinkSpace, rng: &mut ChainRng) -> Option<Frame> {
+        Frame::without_basis(space, usize::MAX, rng)
+    }
+
+    fn without_basis(space: &LinkSpace, most_rows: usize, rng: &mut ChainRng) -> Option<Frame> {
         let order = index::sample(rng, space.num_groups(), space.num_groups());
         let (mut rows, mut groups) = (Vec::new(), Vec::new());
         for group in order {
@@ -51,15 +64,14 @@ impl Frame {
         if rows.len() < 3 {
             return None;
         }
-        let basis = orthonormal(x, &rows);
         let p_wrong: Option<Vec<f64>> = rows
             .iter()
             .map(|&row| space.log_odds(row).map(|odds| 1.0 / (1.0 + (-odds).exp())))
             .collect();
-        (!basis.is_empty()).then_some(Frame {
+        Some(Frame {
             rows,
             groups,
-            basis,
+            basis: Vec::new(),
             p_wrong,
         })
     }

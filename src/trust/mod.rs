@@ -19,7 +19,7 @@ use crate::baseline::{KnownRate, RobustMixtureFit, robust_mixture};
 use crate::config::{Config, Family, ResponseKind};
 use crate::data::{Dataset, INTERCEPT};
 use crate::model::LogSpread;
-use crate::numerics::{dot, rng};
+use crate::numerics::{Qr, dot, rng};
 use crate::posterior::draws::ChainDraws;
 use crate::posterior::{LawDraws, mean_group_part};
 use crate::sampler::links::{LinkSpace, RatePrior};
@@ -460,7 +460,7 @@ impl FitToJudge<'_> {
             let known = KnownRate::within(self.space);
             let effect = self.effect(&known)?;
             let is_large = self.data.num_rows() > MANY_ROWS;
-            let every = Frame::new(x, self.space, usize::MAX, &mut rng)?;
+            let every = Frame::of_all(self.space, &mut rng)?;
             let number = if is_large {
                 NUM_LARGE_DRAWS
             } else {
@@ -519,6 +519,7 @@ impl FitToJudge<'_> {
         Some(Effect {
             kind: self.config.model.response_kind(),
             x: self.data.x.view(),
+            qr: Qr::new(self.data.x.view()),
             y: &self.data.response,
             known,
             intercept: names.iter().position(|name| name == INTERCEPT),

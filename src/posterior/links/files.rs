@@ -1,7 +1,7 @@
 //! rows.csv and pi_mean.csv.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 
 use super::LinksSummary;
 use crate::posterior::draws::{DrawsError, format_float};
@@ -36,22 +36,23 @@ impl LinksSummary {
         rows: &[Row],
         has_outside: bool,
     ) -> Result<(), DrawsError> {
-        let write = |name: &str, text: io::Result<Vec<u8>>| {
-            let path = folder.file(name);
-            text.and_then(|text| fs::write(&path, text))
-                .map_err(FileError::write(&path))
-        };
-        write(Folder::ROWS, self.rows_csv(rows, has_outside))?;
-        Ok(write(Folder::PI_MEAN, self.pi_mean_csv())?)
+        let path = folder.file(Folder::ROWS);
+        let out = File::create(&path).map(BufWriter::new);
+        out.and_then(|out| self.write_rows(out, rows, has_outside))
+            .map_err(FileError::write(&path))?;
+        let path = folder.file(Folder::PI_MEAN);
+        let out = File::create(&path).map(BufWriter::new);
+        let written = out.and_then(|out| self.write_pi_mean(out));
+        Ok(written.map_err(FileError::write(&path))?)
     }
 
-    fn rows_csv(&self, rows: &[Row], has_outside: bool) -> io::Result<Vec<u8>> {
+    fn write_rows(&self, out: impl Write, rows: &[Row], has_outside: bool) -> io::Result<()> {
         let first = rows.first();
         let known = KNOWN.iter();
         let known = known.filter(|(_, value)| first.is_some_and(|row| value(row).is_some()));
         let known: Vec<&Column> = known.collect();
         let has_fitted = first.is_some_and(|row| row.fitted.is_some());
-        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut writer = csv::Writer::from_writer(out);
         let mut header = vec!["row".to_string()];
         header.extend(known.iter().map(|(name, _)| name.to_string()));
         header.extend(["p_moved", "p_right"].map(String::from));
@@ -96,11 +97,10 @@ impl LinksSummary {
             }
             writer.write_record(&record)?;
         }
-        writer.into_inner().map_err(|error| error.into_error())
+        writer.flush()
     }
 
-    fn pi_mean_csv(&self) -> io::Result<Vec<u8>> {
-        let mut out = Vec::new();
+    fn write_pi_mean(&self, mut out: impl Write) -> io::Result<()> {
         writeln!(out, "row,column,probability")?;
         for row in 0..self.num_rows() {
             let mut partners = self.row(row).partners;
@@ -111,12 +111,13 @@ impl LinksSummary {
                 writeln!(out, "{},{},{probability}", numbers[0], numbers[1])?;
             }
         }
-        Ok(out)
+        out.flush()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::Path;
 
     use ndarray::Array2;
@@ -137,8 +138,10 @@ mod tests {
         }
     }
 
-    fn text(bytes: io::Result<Vec<u8>>) -> String {
-        String::from_utf8(bytes.unwrap()).unwrap()
+    fn text(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> String {
+        let mut bytes = Vec::new();
+        write(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
     }
 
     #[test]
@@ -152,11 +155,11 @@ mod tests {
         let numbers = RowNumbers::new(&data.row_numbers);
         let summary = LinksSummary::count(&[(4, vec![outside])], numbers);
         let rows = rows(&data, &summary, None);
-        let rows = text(summary.rows_csv(&rows, true));
+        let rows = text(|out| summary.write_rows(out, &rows, true));
         let lines: Vec<&str> = rows.lines().take(2).collect();
         assert!(lines[0].starts_with("row,p_moved,p_right,p_outside,best_link"));
         assert!(lines[1].starts_with("1,0.25,0.75,0.25,1,0.75,"), "{rows}");
-        let mean = text(summary.pi_mean_csv());
+        let mean = text(|out| summary.write_pi_mean(out));
         assert!(mean.contains("\n1,1,0.75\n2,2,1"), "{mean}");
     }
 
@@ -177,7 +180,7 @@ mod tests {
         let data = data(&[1, 2, 3]);
         let summary = LinksSummary::count(&chains, RowNumbers::new(&data.row_numbers));
         let rows = rows(&data, &summary, Some(&[10.0, 11.0, 12.0]));
-        let rows = text(summary.rows_csv(&rows, false));
+        let rows = text(|out| summary.write_rows(out, &rows, false));
         let lines: Vec<&str> = rows.lines().take(2).collect();
         assert_eq!(
             lines,
@@ -186,7 +189,7 @@ mod tests {
                 "1,0.75,0.25,2,0.5,1,0.25,3,0.25,0.5,10,11"
             ]
         );
-        let mean = text(summary.pi_mean_csv());
+        let mean = text(|out| summary.write_pi_mean(out));
         assert_eq!(
             mean.lines().filter(|line| line.starts_with("2,")).count(),
             2
@@ -260,7 +263,7 @@ mod tests {
         };
         data.candidates = Some(vec![candidate(0, 2), candidate(2, 0), candidate(0, 1)]);
         let summary = LinksSummary::count(&[(1, Vec::new())], RowNumbers::new(&[1, 2, 3]));
-        let rows = text(summary.rows_csv(&rows(&data, &summary, None), false));
+        let rows = text(|out| summary.write_rows(out, &rows(&data, &summary, None), false));
         let lines: Vec<&str> = rows.lines().collect();
         assert!(
             lines[0].starts_with("row,id,block,safe,match_probability,num_candidates,p_moved"),

@@ -1,6 +1,6 @@
 //! Rows by the numbers of the user's file and by their places in the data set: dropped rows make the two differ.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,13 +31,15 @@ impl PlaceNames {
     }
 }
 
+/// The numbers of rows and places. Clones share them: a large file has many rows.
 #[derive(Debug, Clone)]
 pub struct RowNumbers {
     /// Of the rows, then of the places.
-    numbers: Vec<usize>,
+    numbers: Arc<[usize]>,
     num_rows: usize,
-    place_ids: Option<Vec<String>>,
-    places: HashMap<usize, usize>,
+    place_ids: Option<Arc<[String]>>,
+    /// Rows and places by ascending number; empty where they ascend as they stand.
+    by_number: Arc<[usize]>,
 }
 
 impl RowNumbers {
@@ -49,15 +51,16 @@ impl RowNumbers {
     /// The numbers of rows, and of the places behind them.
     pub fn with_places(rows: &[usize], places: &PlaceNames) -> RowNumbers {
         let numbers = [rows, &places.numbers].concat();
+        let mut by_number: Vec<usize> = Vec::new();
+        if !numbers.is_sorted() {
+            by_number.extend(0..numbers.len());
+            by_number.sort_by_key(|&place| numbers[place]);
+        }
         RowNumbers {
             num_rows: rows.len(),
-            place_ids: places.ids.clone(),
-            places: numbers
-                .iter()
-                .enumerate()
-                .map(|(place, number)| (*number, place))
-                .collect(),
-            numbers,
+            place_ids: places.ids.as_ref().map(|ids| ids.as_slice().into()),
+            numbers: numbers.into(),
+            by_number: by_number.into(),
         }
     }
 
@@ -100,13 +103,24 @@ impl RowNumbers {
     pub fn column(&self, number: usize) -> Option<usize> {
         match number {
             OUTSIDE_NUMBER => Some(OUTSIDE),
-            number => self.places.get(&number).copied(),
+            number => self.find(number),
         }
     }
 
     /// The index of a row in the data set, from 0; None for a row that is not in it.
     pub fn place(&self, number: usize) -> Option<usize> {
-        let place = self.places.get(&number).copied();
-        place.filter(|place| *place < self.num_rows)
+        self.find(number).filter(|place| *place < self.num_rows)
+    }
+
+    fn find(&self, number: usize) -> Option<usize> {
+        match self.by_number.is_empty() {
+            true => self.numbers.binary_search(&number).ok(),
+            false => {
+                let found = self
+                    .by_number
+                    .binary_search_by_key(&number, |&place| self.numbers[place]);
+                found.ok().map(|index| self.by_number[index])
+            }
+        }
     }
 }

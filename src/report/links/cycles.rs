@@ -38,7 +38,11 @@ impl Cycles {
     pub fn new(fit: &Posterior) -> Option<Cycles> {
         let links = fit.links.as_ref()?;
         let num_draws: usize = links.chains().iter().map(LinkDraws::num_draws).sum();
-        let mut found: Vec<(Vec<usize>, f64)> = counted(links.chains())
+        // A frequent cycle has frequent links alone.
+        let least = (1.0 - 1e-9) * LEAST_SHARE * num_draws as f64;
+        let frequent = links.frequent(least);
+        let is_frequent = |row, column| frequent.contains(&(row, column));
+        let mut found: Vec<(Vec<usize>, f64)> = counted(links.chains(), is_frequent)
             .into_iter()
             .map(|(cycle, count)| (cycle, count as f64 / num_draws as f64))
             .filter(|(_, share)| *share >= LEAST_SHARE)
@@ -70,11 +74,16 @@ impl Cycles {
     }
 }
 
-/// In how many draws each cycle is; a cycle begins with its first row.
-fn counted(chains: &[LinkDraws]) -> HashMap<Vec<usize>, usize> {
+/// In how many draws each cycle of frequent links is; a cycle begins with its first row. The others are many in a large file.
+fn counted(
+    chains: &[LinkDraws],
+    is_frequent: impl Fn(usize, usize) -> bool,
+) -> HashMap<Vec<usize>, usize> {
     let mut counts = HashMap::new();
     for draw in chains.iter().flat_map(LinkDraws::by_draw) {
-        let next: HashMap<usize, usize> = draw.iter().copied().collect();
+        let links = draw.iter().copied();
+        let next: HashMap<usize, usize> =
+            links.filter(|(row, to)| is_frequent(*row, *to)).collect();
         // Rows come in ascending order, so the first row of a cycle is met first.
         let mut is_seen = HashSet::new();
         for &(first, _) in &draw {
@@ -132,7 +141,7 @@ mod tests {
     fn a_cycle_of_three_goes_round_in_its_direction() {
         // In the second of two draws, the response of row 1 belongs to the predictors of row 4, and so on.
         let draws = LinkDraws::from_moved(5, 2, [(1, 1, 4), (1, 4, 2), (1, 2, 1)]);
-        let counts = counted(&[draws]);
+        let counts = counted(&[draws], |_, _| true);
         assert_eq!(counts.into_iter().collect::<Vec<_>>(), [(vec![1, 4, 2], 1)]);
         let label = |row: usize| row.to_string();
         assert_eq!(
@@ -145,8 +154,12 @@ mod tests {
     fn what_is_no_permutation_is_not_counted() {
         let open = LinkDraws::from_moved(5, 1, [(0, 1, 4)]);
         let rho = LinkDraws::from_moved(5, 1, [(0, 0, 1), (0, 1, 2), (0, 2, 1)]);
-        assert!(counted(&[open]).is_empty());
-        assert!(counted(&[rho]).keys().all(|cycle| cycle[0] != 0));
+        assert!(counted(&[open], |_, _| true).is_empty());
+        assert!(
+            counted(&[rho], |_, _| true)
+                .keys()
+                .all(|cycle| cycle[0] != 0)
+        );
     }
 
     #[test]

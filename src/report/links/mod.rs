@@ -46,7 +46,7 @@ impl LinksSection {
     /// None where every link was kept.
     pub fn new(fit: &Posterior) -> Option<LinksSection> {
         let links = fit.links.as_ref()?;
-        let rows: Vec<RowLinks> = (0..links.num_rows()).map(|row| links.row(row)).collect();
+        let rows = links.rows_to_show();
         let label = |row: usize| fit.row_label(row);
         let number = |row: usize| links.numbers().number(row);
         Some(LinksSection {
@@ -69,7 +69,7 @@ impl LinksSection {
 /// Observed against fitted, before and after; None where links were kept, and for a program without coefficients.
 pub fn before_after(fit: &Posterior) -> Option<Picture> {
     let links = fit.links.as_ref()?;
-    let rows: Vec<RowLinks> = (0..links.num_rows()).map(|row| links.row(row)).collect();
+    let rows = links.rows_to_show();
     before_after::picture(&rows, &fit.rows, &|row| fit.row_label(row))
 }
 

@@ -150,6 +150,7 @@ impl ActiveSet {
     pub(super) fn collapsed() -> Self {
         Self {
             with_locations: COLLAPSED,
+            rows: RowProposal::by_doubt(),
             ..Self::default()
         }
     }
@@ -241,6 +242,7 @@ impl ActiveSet {
     pub fn keep_proposals<L: PairLogLik + ?Sized>(&mut self, pair: &L, space: &LinkSpace) {
         if space.num_movable() >= 2 {
             self.update_proposals(pair, space);
+            self.release();
             self.is_kept = true;
         }
     }
@@ -250,6 +252,13 @@ impl ActiveSet {
         self.rows.update(pair, space);
         let locations = pair.locations().expect("a family with locations");
         self.columns.update(&locations, &self.rows, space);
+        self.release();
+    }
+
+    /// Gives up what only later updates need: none follow soon.
+    fn release(&mut self) {
+        self.rows.release();
+        self.columns.release();
     }
 
     /// One proposal from the distributions of the last `fix`, towards any target.

@@ -11,7 +11,7 @@ use rand_distr::{ChiSquared, Distribution, StandardNormal};
 
 use super::acceptance::{Acceptance, ExchangeLogLik, Metropolis, Target};
 use super::active_set::{ActiveSet, Direction};
-use super::family::{FamilyLogLik, Normal};
+use super::family::{FamilyLogLik, Normal, PairResponses};
 use super::moved_groups::MovedGroups;
 use super::permutation::Permutation;
 use super::prior::Prior;
@@ -26,19 +26,31 @@ const PROPOSALS_PER_VARIANCE: f64 = 4.5;
 const LEAST_ACCEPTANCE: f64 = 0.1;
 /// Proposals for each moved row: where most rows are moved, beta depends on how they are paired.
 const PROPOSALS_PER_MOVED: f64 = 16.0;
-/// The fewest proposals of one step, for each row and in all: more gave no more ESS per second on thirteen real files.
+/// The fewest proposals of one step, for each row and in all: more gave no more ESS per second on thirteen real files. But where
+/// `MAX_PROPOSALS` allows it there is one for each row: other steps take time for every row as well, and in a simulated file of
+/// 10 000 rows three times as many proposals gave three times the effective draws of d.
 const MIN_PER_ROW: usize = 6;
 const MIN_PROPOSALS: usize = 600;
 /// Numbers of moved rows below `FEW_MOVED` can be where they are within so many standard deviations of the mean of d.
 const FEW_MOVED: f64 = 8.0;
 const SDS_TO_FEW: f64 = 4.0;
-/// The most proposals of one step.
+/// The most proposals of one step, in all and, in a large file, as a share of the rows.
 const MAX_PROPOSALS: usize = 30_000;
+const ROWS_PER_PROPOSAL: usize = 5;
 /// Proposals before draws are saved, as a share of those afterwards.
 const WARMUP_SHARE: f64 = 1.0 / 3.0;
 /// Residual sums of squares below this share of the total sum of squares count as this share: beyond it there is only
 /// rounding.
 const SMALLEST_SHARE: f64 = 1e-12;
+
+/// The fewest and the most proposals of one step.
+fn bounds(num_rows: usize) -> (usize, usize) {
+    let fewest = (MIN_PER_ROW * num_rows).min(MIN_PROPOSALS);
+    (
+        fewest.max(num_rows.min(MAX_PROPOSALS)),
+        (num_rows / ROWS_PER_PROPOSAL).max(MAX_PROPOSALS),
+    )
+}
 
 /// The surrogate posterior: the tempered normal likelihood with a flat prior on beta and on log sigma.
 ///
@@ -76,7 +88,7 @@ impl Surrogate {
             smallest_rss: (SMALLEST_SHARE * total).max(f64::MIN_POSITIVE),
             projection: vec![0.0; dim],
             rss: f64::NAN,
-            exchanges: Vec::with_capacity(MAX_PROPOSALS),
+            exchanges: Vec::with_capacity(bounds(num_rows).1),
         })
     }
 
@@ -177,12 +189,20 @@ impl Collapsed {
         space: &LinkSpace,
     ) -> Option<Self> {
         let statistics = LinearStatistics::new(x, response)?;
-        Collapsed::of(Arc::new(statistics), temperature, space)
+        let responses = PairResponses::new(Normal, response.to_vec());
+        Collapsed::of(
+            Arc::new(statistics),
+            Arc::new(responses),
+            temperature,
+            space,
+        )
     }
 
-    /// None where theta cannot be integrated out, or where links are limited to candidate pairs, which need other moves.
+    /// `responses` are those of the statistics, for a normal law. None where theta cannot be integrated out, or where links are
+    /// limited to candidate pairs, which need other moves.
     pub fn of(
         statistics: Arc<LinearStatistics>,
+        responses: Arc<PairResponses>,
         temperature: f64,
         space: &LinkSpace,
     ) -> Option<Self> {
@@ -191,7 +211,7 @@ impl Collapsed {
         }
         let surrogate = Surrogate::new(Arc::clone(&statistics), temperature)?;
         let response = statistics.response();
-        let reference = FamilyLogLik::new(Normal, response.to_vec(), temperature);
+        let reference = FamilyLogLik::of(Normal, responses, temperature);
         let mut collapsed = Self {
             surrogate,
             proposals: ActiveSet::collapsed(),
@@ -233,13 +253,14 @@ impl Collapsed {
         let p = acceptance.clamp(LEAST_ACCEPTANCE, 0.5);
         let by_variance = PROPOSALS_PER_VARIANCE * variance * (1.0 - p) / p;
         let wanted = by_variance + PROPOSALS_PER_MOVED * mean;
-        self.num_proposals = (wanted as usize).clamp(self.fewest(), MAX_PROPOSALS);
+        let (fewest, most) = self.bounds();
+        self.num_proposals = (wanted as usize).clamp(fewest, most);
         self.proposals
             .expect_few(mean - SDS_TO_FEW * variance.sqrt() < FEW_MOVED);
     }
 
-    fn fewest(&self) -> usize {
-        (MIN_PER_ROW * self.surrogate.statistics.num_rows()).min(MIN_PROPOSALS)
+    fn bounds(&self) -> (usize, usize) {
+        bounds(self.surrogate.statistics.num_rows())
     }
 
     #[cfg(test)]
@@ -271,7 +292,7 @@ impl Collapsed {
         rng: &mut R,
     ) -> UpdateInfo {
         let some = (WARMUP_SHARE * self.num_proposals as f64).ceil() as usize;
-        let num_proposals = some.max(self.fewest()).min(self.num_proposals);
+        let num_proposals = some.max(self.bounds().0).min(self.num_proposals);
         self.step_with::<Metropolis, R>(pi, prior, num_proposals, rng)
     }
 

@@ -14,22 +14,31 @@ const NEAR_SUSPICIOUS: f64 = 0.5;
 /// one on either side, with probability ln(1 + 1/m) / (2 ln(K + 1)) among the K columns of the group.
 ///
 /// This law is uniform on the log scale, so no width has to be tuned to sigma or n. Ranks depend on
-/// theta and the data only, so s(column | row) is the same before and after a move.
+/// theta and the data only, so s(column | row) is the same before and after a move. Places have 32 bits: each chain of a large
+/// file has two of these.
 #[derive(Clone, Debug, Default)]
 struct Ranking {
     /// Columns group by group, in increasing order of their fitted value within each.
-    order: Vec<usize>,
+    order: Vec<u32>,
     /// Group g has order[bounds[g]..bounds[g + 1]].
     bounds: Vec<usize>,
     /// Place of each column in `order`, or `ABSENT`.
-    rank: Vec<usize>,
+    rank: Vec<u32>,
     /// For each row, the place in `order` before which its group's fitted values are below its response.
-    start: Vec<usize>,
+    start: Vec<u32>,
     /// ln(K + 1) of each group.
     log_span: Vec<f64>,
 }
 
-const ABSENT: usize = usize::MAX;
+const ABSENT: u32 = u32::MAX;
+
+/// Steps whose ln(1 + 1/m) is kept: they take most of the draws.
+const NUM_KEPT_STEPS: usize = 1 << 14;
+
+#[inline]
+fn log_step(step: usize) -> f64 {
+    (1.0 / step as f64).ln_1p()
+}
 
 impl Ranking {
     fn resize(&mut self, space: &LinkSpace) {
@@ -52,8 +61,8 @@ impl Ranking {
     }
 
     fn push(&mut self, column: usize) {
-        self.rank[column] = self.order.len();
-        self.order.push(column);
+        self.rank[column] = self.order.len() as u32;
+        self.order.push(column as u32);
     }
 
     fn close_group(&mut self) {
@@ -63,7 +72,7 @@ impl Ranking {
     }
 
     #[inline]
-    fn group(&self, group: usize) -> &[usize] {
+    fn group(&self, group: usize) -> &[u32] {
         &self.order[self.bounds[group]..self.bounds[group + 1]]
     }
 
@@ -71,18 +80,18 @@ impl Ranking {
     fn draw<R: Rng + ?Sized>(&self, row: usize, group: usize, rng: &mut R) -> Option<usize> {
         // u in [0, 1) sends exp(u ln(K + 1)) to [1, K + 1).
         let step = (rng.random::<f64>() * self.log_span[group]).exp() as usize;
-        let start = self.start[row] - self.bounds[group];
+        let start = self.start[row] as usize - self.bounds[group];
         let place = if rng.random::<bool>() {
             start + step - 1
         } else {
             start.checked_sub(step)?
         };
-        self.group(group).get(place).copied()
+        self.group(group).get(place).map(|&column| column as usize)
     }
 
     /// `column` is of the same group as `row`.
     #[inline]
-    fn probability(&self, row: usize, group: usize, column: usize, log_step: &[f64]) -> f64 {
+    fn probability(&self, row: usize, group: usize, column: usize, kept: &[f64]) -> f64 {
         let rank = self.rank[column];
         if rank == ABSENT {
             return 0.0;
@@ -93,26 +102,28 @@ impl Ranking {
         } else {
             start - rank
         };
-        0.5 * log_step[step] / self.log_span[group]
+        let step = step as usize;
+        0.5 * kept.get(step).copied().unwrap_or_else(|| log_step(step)) / self.log_span[group]
     }
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ColumnProposal {
-    sorted: Vec<(f64, usize)>,
+    sorted: Vec<(f64, u32)>,
     /// Rows group by group, in increasing order of their response within each.
-    row_order: Vec<usize>,
+    row_order: Vec<u32>,
     next_place: Vec<usize>,
     all: Ranking,
     suspicious: Ranking,
-    /// ln(1 + 1/m).
+    /// ln(1 + 1/m) of the first steps.
     log_step: Vec<f64>,
+    num_rows: usize,
 }
 
 impl ColumnProposal {
     /// Recomputes the ranks at the current theta.
     pub fn update(&mut self, locations: &Locations<'_>, rows: &RowProposal, space: &LinkSpace) {
-        if self.log_step.len() != space.num_rows() + 1 {
+        if self.num_rows != space.num_rows() {
             self.resize(space);
         }
         self.order_rows(locations, space);
@@ -120,24 +131,25 @@ impl ColumnProposal {
         self.suspicious.clear();
         for group in 0..space.num_groups() {
             self.sorted.clear();
-            let fitted = |&column: &usize| (locations.fitted[column], column);
+            let fitted = |&column: &usize| (locations.fitted[column], column as u32);
             self.sorted.extend(space.group(group).iter().map(fitted));
             self.sorted.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
             // One merge of sorted responses and sorted fitted values gives every row its start.
             let mut columns = self.sorted.iter().peekable();
             for &row in &self.row_order[space.bounds()[group]..space.bounds()[group + 1]] {
+                let row = row as usize;
                 while let Some(&&(_, column)) = columns
                     .peek()
                     .filter(|(value, _)| *value < locations.response[row])
                 {
-                    place(&mut self.all, &mut self.suspicious, rows, column);
+                    place(&mut self.all, &mut self.suspicious, rows, column as usize);
                     columns.next();
                 }
-                self.all.start[row] = self.all.order.len();
-                self.suspicious.start[row] = self.suspicious.order.len();
+                self.all.start[row] = self.all.order.len() as u32;
+                self.suspicious.start[row] = self.suspicious.order.len() as u32;
             }
             for &(_, column) in columns {
-                place(&mut self.all, &mut self.suspicious, rows, column);
+                place(&mut self.all, &mut self.suspicious, rows, column as usize);
             }
             self.all.close_group();
             self.suspicious.close_group();
@@ -152,7 +164,7 @@ impl ColumnProposal {
             .extend_from_slice(&bounds[..bounds.len() - 1]);
         self.row_order.resize(space.num_movable(), 0);
         for &row in locations.response_order {
-            if let Some(group) = space.group_of(row) {
+            if let Some(group) = space.group_of(row as usize) {
                 self.row_order[self.next_place[group]] = row;
                 self.next_place[group] += 1;
             }
@@ -161,6 +173,11 @@ impl ColumnProposal {
 
     fn resize(&mut self, space: &LinkSpace) {
         let num_rows = space.num_rows();
+        assert!(
+            u32::try_from(num_rows).is_ok_and(|n| n < ABSENT),
+            "fewer than 2^32 rows"
+        );
+        self.num_rows = num_rows;
         self.sorted.clear();
         self.sorted.reserve(num_rows);
         self.next_place.reserve(space.num_groups());
@@ -168,7 +185,13 @@ impl ColumnProposal {
         self.suspicious.resize(space);
         self.log_step.clear();
         self.log_step
-            .extend((0..=num_rows).map(|m| (1.0 / m as f64).ln_1p()));
+            .extend((0..=num_rows.min(NUM_KEPT_STEPS)).map(log_step));
+    }
+
+    /// Gives up what only the next update needs, and would make anew.
+    pub fn release(&mut self) {
+        self.sorted = Vec::new();
+        self.row_order = Vec::new();
     }
 
     /// No near suspicious columns where the group has none.

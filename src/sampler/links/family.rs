@@ -4,6 +4,7 @@ use super::marginal::Marginal;
 use super::pair::{Locations, PairLogLik};
 use std::f64::consts::PI;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 /// A family of laws of a response, as far as the permutation step needs it.
 ///
@@ -103,59 +104,87 @@ struct Column {
     log_scale: f64,
 }
 
-/// The pair likelihood of a family at the current fitted values and scale, or scales.
-#[derive(Clone, Debug)]
-pub struct FamilyLogLik<F> {
-    family: F,
-    temperature: f64,
+/// What a pair likelihood knows of the responses alone, whatever theta is: one serves all chains, since a large file has many
+/// rows.
+#[derive(Debug)]
+pub struct PairResponses {
     response: Vec<f64>,
-    response_order: Vec<usize>,
+    /// Rows in increasing order of their response, in 32 bits.
+    order: Vec<u32>,
     /// Each response on the scale of the fitted values.
     location: Vec<f64>,
     log_base: Vec<f64>,
-    fitted: Vec<f64>,
-    /// The log partition function at each fitted value; used by exponential families alone.
-    log_partition: Vec<f64>,
-    precision: f64,
-    log_constant: f64,
-    /// Empty while all rows of X have one scale.
-    columns: Vec<Column>,
-    /// log density of each response when nothing is known of its predictors.
+    /// The log density of each response when nothing is known of its predictors.
     log_marginal: Vec<f64>,
 }
 
-impl<F: PairFamily> FamilyLogLik<F> {
-    /// Fitted values start at zero and the scale at one: call `update` before use.
-    pub fn new(family: F, response: Vec<f64>, temperature: f64) -> Self {
+impl PairResponses {
+    /// The responses of a family, which must be possible ones.
+    pub fn new<F: PairFamily>(family: F, response: Vec<f64>) -> Self {
         let is_possible = |&y: &f64| y.is_finite() && family.allows(y);
         assert!(
             response.iter().all(is_possible),
             "{family:?} has no such responses"
         );
+        let num_rows = response.len();
+        let last = u32::try_from(num_rows).expect("fewer than 2^32 rows");
+        let mut order: Vec<u32> = (0..last).collect();
+        order.sort_by(|&i, &j| response[i as usize].total_cmp(&response[j as usize]));
+        let of_responses = |value: &dyn Fn(f64) -> f64| -> Vec<f64> {
+            response.iter().map(|&y| value(y)).collect()
+        };
+        Self {
+            location: of_responses(&|y| family.location(y)),
+            log_base: of_responses(&|y| family.log_base(y)),
+            log_marginal: family.marginal().log_density(&response, num_rows),
+            response,
+            order,
+        }
+    }
+}
+
+/// The pair likelihood of a family at the current fitted values and scale, or scales.
+#[derive(Clone, Debug)]
+pub struct FamilyLogLik<F> {
+    family: F,
+    temperature: f64,
+    responses: Arc<PairResponses>,
+    fitted: Vec<f64>,
+    /// The log partition function at each fitted value; empty but for exponential families.
+    log_partition: Vec<f64>,
+    precision: f64,
+    log_constant: f64,
+    /// Empty while all rows of X have one scale.
+    columns: Vec<Column>,
+}
+
+impl<F: PairFamily> FamilyLogLik<F> {
+    /// Fitted values start at zero and the scale at one: call `update` before use.
+    pub fn new(family: F, response: Vec<f64>, temperature: f64) -> Self {
+        Self::of(
+            family,
+            Arc::new(PairResponses::new(family, response)),
+            temperature,
+        )
+    }
+
+    /// As `new`, with responses that others share, whose family has the same locations, base and marginal law.
+    pub fn of(family: F, responses: Arc<PairResponses>, temperature: f64) -> Self {
         assert!(
             temperature > 0.0 && temperature <= 1.0,
             "the temperature must lie in (0, 1], got {temperature}"
         );
-        let num_rows = response.len();
-        let mut response_order: Vec<usize> = (0..num_rows).collect();
-        response_order.sort_by(|&i, &j| response[i].total_cmp(&response[j]));
-        let of_responses = |value: &dyn Fn(f64) -> f64| -> Vec<f64> {
-            response.iter().map(|&y| value(y)).collect()
-        };
-        let log_marginal = family.marginal().log_density(&response, num_rows);
+        let num_rows = responses.response.len();
+        let num_partitions = if family.is_exponential() { num_rows } else { 0 };
         Self {
-            location: of_responses(&|y| family.location(y)),
-            log_base: of_responses(&|y| family.log_base(y)),
             family,
             temperature,
-            response,
-            response_order,
+            responses,
             fitted: vec![0.0; num_rows],
-            log_partition: vec![family.log_partition(0.0); num_rows],
+            log_partition: vec![family.log_partition(0.0); num_partitions],
             precision: family.precision(1.0),
             log_constant: family.log_constant(1.0),
             columns: Vec::new(),
-            log_marginal,
         }
     }
 
@@ -201,7 +230,7 @@ impl<F: PairFamily> FamilyLogLik<F> {
 
     /// The responses, in the order of the data.
     pub fn response(&self) -> &[f64] {
-        &self.response
+        &self.responses.response
     }
 
     /// The linear predictor of every row of X.
@@ -211,7 +240,7 @@ impl<F: PairFamily> FamilyLogLik<F> {
 
     /// log p(y[row] | X[column], theta), normalised and not tempered.
     pub fn log_density(&self, row: usize, column: usize) -> f64 {
-        self.log_base[row] + self.log_constant + self.log_kernel(row, column)
+        self.responses.log_base[row] + self.log_constant + self.log_kernel(row, column)
     }
 
     /// The part of the log density that row and column change together.
@@ -219,9 +248,9 @@ impl<F: PairFamily> FamilyLogLik<F> {
     fn log_kernel(&self, row: usize, column: usize) -> f64 {
         let fitted = self.fitted[column];
         if self.family.is_exponential() {
-            return self.response[row] * fitted - self.log_partition[column];
+            return self.responses.response[row] * fitted - self.log_partition[column];
         }
-        let residual = self.location[row] - fitted;
+        let residual = self.responses.location[row] - fitted;
         match self.columns.get(column) {
             None => self.family.log_kernel(residual, self.precision),
             Some(at) => self.family.log_kernel(residual, at.precision) - at.log_scale,
@@ -231,7 +260,7 @@ impl<F: PairFamily> FamilyLogLik<F> {
 
 impl<F: PairFamily> PairLogLik for FamilyLogLik<F> {
     fn len(&self) -> usize {
-        self.response.len()
+        self.responses.response.len()
     }
 
     #[inline]
@@ -240,13 +269,13 @@ impl<F: PairFamily> PairLogLik for FamilyLogLik<F> {
     }
 
     fn log_mislink_ratio(&self, row: usize) -> f64 {
-        self.temperature * (self.log_marginal[row] - self.log_density(row, row))
+        self.temperature * (self.responses.log_marginal[row] - self.log_density(row, row))
     }
 
     fn locations(&self) -> Option<Locations<'_>> {
         Some(Locations {
-            response: &self.location,
-            response_order: &self.response_order,
+            response: &self.responses.location,
+            response_order: &self.responses.order,
             fitted: &self.fitted,
             is_best_sorted: self.family.is_best_sorted() && self.columns.is_empty(),
         })

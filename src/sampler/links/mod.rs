@@ -56,7 +56,7 @@ pub use active_set::ActiveSet;
 pub use assignment::ModeSearch;
 pub use checkerboard::{Checkerboard, Restart};
 pub use collapsed::Collapsed;
-pub use family::{FamilyLogLik, Normal, PairFamily};
+pub use family::{FamilyLogLik, Normal, PairFamily, PairResponses};
 pub use marginal::Marginal;
 pub use outside::OutsidePrior;
 pub use outside_links::OutsideLinks;

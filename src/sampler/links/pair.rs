@@ -40,8 +40,8 @@ pub trait PairLogLik {
 pub struct Locations<'a> {
     /// May be infinite: beyond all fitted values.
     pub response: &'a [f64],
-    /// Rows in increasing order of their response.
-    pub response_order: &'a [usize],
+    /// Rows in increasing order of their response, in 32 bits.
+    pub response_order: &'a [u32],
     pub fitted: &'a [f64],
     /// Whether pairing sorted responses with sorted fitted values is the best assignment, as where -l is a convex
     /// function of response - fitted.

@@ -5,11 +5,16 @@ use super::pair::PairLogLik;
 use super::space::LinkSpace;
 use rand::Rng;
 
-/// One draw of so many is uniform over all rows, so that every row is proposed at times.
-const UNIFORM_ONE_IN: usize = 5;
-const UNIFORM_SHARE: f64 = 1.0 / UNIFORM_ONE_IN as f64;
+/// The least share of the draws that are uniform over all rows, so that every row is proposed at times. Such shares are multiples
+/// of 1 / `PARTS`.
+const UNIFORM_SHARE: f64 = 0.2;
+const PARTS: usize = 64;
 /// Rows whose probability of being mislinked exceeds this make up the suspicious set.
 const SUSPICIOUS: f64 = 0.02;
+/// Where moves in and out of the set of moved rows count: what is left of the weight of a row that is surely mislinked, and the
+/// largest share of the draws that are uniform.
+const SURE: f64 = 0.05;
+const LARGEST_UNIFORM_SHARE: f64 = 0.8;
 /// The mixture's share of mislinked rows: where it starts and how often it is re-estimated.
 const START_SHARE: f64 = 0.05;
 const EM_STEPS: usize = 4;
@@ -30,7 +35,12 @@ pub(crate) struct RowProposal {
     groups: SuspiciousGroups,
     base: f64,
     uniform_share: f64,
+    /// The same in parts of `PARTS`.
+    uniform_parts: usize,
     expected_mislinked: f64,
+    /// Whether rows are drawn by how open it is whether they are mislinked, r_i (1 + `SURE` - r_i) in the place of r_i, and
+    /// uniformly as often as the rows outside the suspicious set hold of sum r.
+    is_by_doubt: bool,
 }
 
 /// Where there are several groups: the suspicious rows of each, for draws inside one.
@@ -43,6 +53,14 @@ struct SuspiciousGroups {
 }
 
 impl RowProposal {
+    /// Draws rows by how open it is whether they are mislinked.
+    pub fn by_doubt() -> Self {
+        Self {
+            is_by_doubt: true,
+            ..Self::default()
+        }
+    }
+
     /// Recomputes q at the current theta.
     pub fn update<L: PairLogLik + ?Sized>(&mut self, pair: &L, space: &LinkSpace) {
         if self.probability.len() != pair.len() || self.odds.len() != space.num_movable() {
@@ -64,23 +82,31 @@ impl RowProposal {
         };
         let mislinked = |odds: f64| share * odds / (share * odds + 1.0 - share);
         self.suspicious.clear();
-        let (mut sum, mut suspicious_sum) = (0.0, 0.0);
+        let is_by_doubt = self.is_by_doubt;
+        let weight = |r: f64| if is_by_doubt { r * (1.0 + SURE - r) } else { r };
+        let (mut sum, mut suspicious_sum, mut rest) = (0.0, 0.0, 0.0);
         for (&row, &odds) in space.members().iter().zip(&self.odds) {
             let r = mislinked(odds);
             sum += r;
             self.probability[row] = 0.0;
             if r > SUSPICIOUS {
                 self.suspicious.push(row);
-                suspicious_sum += r;
-                self.probability[row] = r;
+                suspicious_sum += weight(r);
+                self.probability[row] = weight(r);
+            } else {
+                rest += r;
             }
         }
         self.expected_mislinked = sum;
         self.uniform_share = if self.suspicious.is_empty() {
             1.0
+        } else if is_by_doubt {
+            (rest / (rest + suspicious_sum)).clamp(UNIFORM_SHARE, LARGEST_UNIFORM_SHARE)
         } else {
             UNIFORM_SHARE
         };
+        let parts = (self.uniform_share * PARTS as f64).ceil();
+        (self.uniform_parts, self.uniform_share) = (parts as usize, parts / PARTS as f64);
         self.base = self.uniform_share / space.num_movable() as f64;
         if !self.suspicious.is_empty() {
             let probability = &self.probability;
@@ -99,6 +125,11 @@ impl RowProposal {
                 .map(|&row| self.probability[row] - self.base);
             self.groups.update(&self.suspicious, above_base, space);
         }
+    }
+
+    /// Gives up what only the next update needs, and would make anew.
+    pub fn release(&mut self) {
+        self.odds = Vec::new();
     }
 
     fn resize(&mut self, space: &LinkSpace) {
@@ -136,8 +167,8 @@ impl RowProposal {
         if self.suspicious.is_empty() {
             return members[split(bits, members.len()).0];
         }
-        match split(bits, UNIFORM_ONE_IN) {
-            (0, rest) => members[split(rest, members.len()).0],
+        match split(bits, PARTS) {
+            (part, rest) if part < self.uniform_parts => members[split(rest, members.len()).0],
             (_, rest) => self.suspicious[self.alias.pick(rest)],
         }
     }
@@ -277,6 +308,24 @@ mod tests {
                 "row {row}"
             );
         }
+    }
+
+    #[test]
+    fn rows_in_doubt_come_first_where_moves_in_and_out_count() {
+        // Row 1 fits nowhere near its place, row 2 may or may not, the others fit.
+        let mut response = vec![0.0; 40];
+        (response[1], response[2]) = (9.0, 2.8);
+        let mut pair = FamilyLogLik::new(Family::Gaussian, response, 1.0);
+        pair.update(1.0, |eta| eta.fill(0.0));
+        let space = LinkSpace::free(pair.len());
+        let (mut plain, mut by_doubt) = (RowProposal::default(), RowProposal::by_doubt());
+        plain.update(&pair, &space);
+        by_doubt.update(&pair, &space);
+        let ratio = |rows: &RowProposal| rows.probability(2) / rows.probability(1);
+        assert!(ratio(&plain) < 1.0 && ratio(&by_doubt) > 2.0);
+        assert!(by_doubt.is_suspicious(1) && by_doubt.is_suspicious(2));
+        let sum: f64 = (0..40).map(|row| by_doubt.probability(row)).sum();
+        assert!((sum - 1.0).abs() < 1e-14);
     }
 
     #[test]
