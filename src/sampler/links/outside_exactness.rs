@@ -413,7 +413,7 @@ fn both_parts_together_leave_their_posterior_invariant() {
             let mut rng = ChaCha8Rng::seed_from_u64(k as u64);
             let mut whole_links = ActiveSet::new(2.0);
             let mut links = OutsideLinks::new(&prior, marginal.clone());
-            exact.score(&exact.replicate(DRAWS / 4, &mut rng, |pi, rng| {
+            exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
                 let may_be = match is_drawn {
                     true => links.draw_may_be_outside(pi, &pair, own, &whole, rng),
                     false => pi.num_outside() > 0,
@@ -501,7 +501,7 @@ fn links_given_the_wrong_rows_leave_their_posterior_invariant() {
         let mut links = OutsideLinks::new(&prior, marginal.clone());
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let mut score = |own: &dyn Fn(usize) -> f64| {
-            exact.score(&exact.replicate(DRAWS / 4, &mut rng, |pi, rng| {
+            exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
                 links.step_as(pi, &pair, own, Some(&state), rng);
             }))
         };

@@ -11,9 +11,11 @@ const UNIFORM_SHARE: f64 = 0.2;
 const PARTS: usize = 64;
 /// Rows whose probability of being mislinked exceeds this make up the suspicious set.
 const SUSPICIOUS: f64 = 0.02;
-/// Where moves in and out of the set of moved rows count: what is left of the weight of a row that is surely mislinked, and the
-/// largest share of the draws that are uniform.
-const SURE: f64 = 0.05;
+/// Where moves in and out of the set of moved rows count: above this probability of being mislinked the weight of a row falls,
+/// to the share that is left to a row that is surely mislinked.
+const NEARLY_SURE: f64 = 0.8;
+const LEFT_TO_SURE: f64 = 0.05;
+/// The largest share of the draws that are uniform.
 const LARGEST_UNIFORM_SHARE: f64 = 0.8;
 /// The mixture's share of mislinked rows: where it starts and how often it is re-estimated.
 const START_SHARE: f64 = 0.05;
@@ -38,8 +40,8 @@ pub(crate) struct RowProposal {
     /// The same in parts of `PARTS`.
     uniform_parts: usize,
     expected_mislinked: f64,
-    /// Whether rows are drawn by how open it is whether they are mislinked, r_i (1 + `SURE` - r_i) in the place of r_i, and
-    /// uniformly as often as the rows outside the suspicious set hold of sum r.
+    /// Whether rows that are surely mislinked, which hardly ever leave the set of moved rows, are drawn less often than by r_i, and
+    /// all rows uniformly as often as the rows outside the suspicious set hold of sum r.
     is_by_doubt: bool,
 }
 
@@ -83,7 +85,12 @@ impl RowProposal {
         let mislinked = |odds: f64| share * odds / (share * odds + 1.0 - share);
         self.suspicious.clear();
         let is_by_doubt = self.is_by_doubt;
-        let weight = |r: f64| if is_by_doubt { r * (1.0 + SURE - r) } else { r };
+        let in_doubt =
+            |r: f64| LEFT_TO_SURE + (1.0 - LEFT_TO_SURE) * (1.0 - r) / (1.0 - NEARLY_SURE);
+        let weight = |r: f64| match is_by_doubt {
+            true => r * in_doubt(r).min(1.0),
+            false => r,
+        };
         let (mut sum, mut suspicious_sum, mut rest) = (0.0, 0.0, 0.0);
         for (&row, &odds) in space.members().iter().zip(&self.odds) {
             let r = mislinked(odds);
