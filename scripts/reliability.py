@@ -264,19 +264,18 @@ class Soak:
         bench.tell("soak", f"{self.minutes:g} minutes, {fits} fits in one process", f"at most {early:.0f} MB in the second third, {late:.0f} MB in the last")
 
 
-def counted(what, command, pattern):
+def counted(bench, what, command, pattern):
     import re
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{what}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+    bench.expect(done.returncode == 0, f"{what}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
     return sum(sum(map(int, numbers)) if isinstance(numbers, tuple) else int(numbers) for numbers in re.findall(pattern, done.stdout))
 
 
 def inputs(bench):
     cargo = ["cargo", "test", "--quiet", "-p", "unshuffle"]
-    number = counted("bad inputs", [*cargo, "--test", "cli", "bad_inputs", "--", "--nocapture"], r"(\d+) bad inputs")
+    number = counted(bench, "bad inputs", [*cargo, "--test", "cli", "bad_inputs", "--", "--nocapture"], r"(\d+) bad inputs")
     bench.tell("bad inputs", f"{number}", "each refused with its sentence and exit code (tests/cli/bad_inputs.rs)")
-    number = counted("fuzzing", [*cargo, "--test", "house", "fuzz", "--", "--nocapture"], r"(\d+) read, (\d+) refused, no panic")
+    number = counted(bench, "fuzzing", [*cargo, "--test", "house", "fuzz", "--", "--nocapture"], r"(\d+) read, (\d+) refused, no panic")
     bench.tell("fuzzed inputs", f"{number}", "read or refused (tests/house/fuzz.rs)")
 
 
@@ -301,7 +300,7 @@ def main():
         fit_config(bench, 4000)
         parts = [killed_fits, interrupted_fits, full_disks, failing_writes, killed_studies, many_tasks, many_fits]
         if not args.no_cargo and not args.quick:
-            parts.insert(0, inputs)
+            parts.append(inputs)
         version = bench.run("--version").stdout.strip()
         soak = Soak(bench, args.soak or (0.5 if args.quick else 60))
         try:

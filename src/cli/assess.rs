@@ -27,7 +27,7 @@ pub(super) struct AssessArgs {
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
     /// Chains at once; results do not depend on it
-    #[arg(long, value_name = "N", default_value_t = default_threads())]
+    #[arg(long, value_name = "N", default_value_t = default_threads(), value_parser = super::at_least_one)]
     threads: usize,
     /// No progress
     #[arg(long, short)]

@@ -96,7 +96,7 @@ pub(super) struct ResultArgs {
     #[arg(long)]
     strict: bool,
     /// Chains at once; draws do not depend on it
-    #[arg(long, value_name = "N", default_value_t = default_threads())]
+    #[arg(long, value_name = "N", default_value_t = default_threads(), value_parser = super::at_least_one)]
     threads: usize,
     /// The truth.json of simulated data, to print beside the estimates
     #[arg(long, value_name = "FILE")]

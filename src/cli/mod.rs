@@ -123,7 +123,7 @@ struct ToolchainArgs {
     #[arg(long, value_name = "DIR", env = "BRIDGESTAN", value_parser = OsStringValueParser::new())]
     bridgestan: Option<OsString>,
     /// Compiler processes at once
-    #[arg(long, value_name = "N", default_value_t = default_threads())]
+    #[arg(long, value_name = "N", default_value_t = default_threads(), value_parser = at_least_one)]
     jobs: usize,
 }
 
@@ -138,9 +138,17 @@ impl ToolchainArgs {
 fn default_threads() -> usize {
     std::env::var("SLURM_CPUS_PER_TASK")
         .ok()
-        .and_then(|text| text.parse().ok())
+        .and_then(|text| at_least_one(&text).ok())
         .or_else(|| std::thread::available_parallelism().ok().map(usize::from))
         .unwrap_or(1)
+}
+
+/// A number of threads or of jobs.
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse::<usize>() {
+        Ok(0) => Err("write 1 or more".to_string()),
+        parsed => parsed.map_err(|error| error.to_string()),
+    }
 }
 
 /// The command line: parses the arguments, runs the command, and gives its exit code.

@@ -52,7 +52,7 @@ struct WorkerArgs {
     #[arg(long, value_name = "DIR", env = "BRIDGESTAN", value_parser = clap::builder::OsStringValueParser::new())]
     bridgestan: Option<std::ffi::OsString>,
     /// Tasks at once; results do not depend on it
-    #[arg(long, value_name = "N", default_value_t = default_threads())]
+    #[arg(long, value_name = "N", default_value_t = default_threads(), value_parser = super::at_least_one)]
     jobs: usize,
     /// No progress and no table
     #[arg(long, short)]

@@ -55,7 +55,7 @@ impl Prepared {
             Some(links) => {
                 let given = self.as_linked(num_threads, stop)?;
                 if given.is_empty() {
-                    // Ctrl-C came before its first draw.
+                    // Ctrl-C came before its last draw.
                     return Ok(());
                 }
                 let p_moved: Vec<f64> = (0..links.num_rows())
@@ -81,7 +81,7 @@ impl Prepared {
                 let reweigh = self.is_beyond_least_squares().then_some(reweigh);
                 match fit.judge(reweigh)? {
                     Some(judgement) => judgement,
-                    // Ctrl-C came before the first draw of the weighted rows.
+                    // Ctrl-C came before the last draw of the weighted rows.
                     None => return Ok(()),
                 }
             }
@@ -116,7 +116,7 @@ impl Prepared {
         }
     }
 
-    /// The summary of a short run of the same program that keeps every link.
+    /// The summary of a short run of the same program that keeps every link; empty where it was interrupted.
     fn as_linked(
         &self,
         num_threads: usize,
@@ -131,6 +131,10 @@ impl Prepared {
         let responses = self.program_data().responses();
         let run = self.run(&config, &responses, num_threads, stop, &Silent);
         let chains = run.in_memory()?;
+        let is_whole = chains.iter().all(|(outcome, _)| !outcome.interrupted);
+        if chains.len() < config.sampler.chains || !is_whole {
+            return Ok(Vec::new());
+        }
         let samples = chains.into_iter().map(|(_, sample)| sample);
         let (draws, _) = split(samples.collect());
         Ok(summary::rows(&draws))
@@ -143,7 +147,7 @@ impl Prepared {
     }
 
     /// The coefficients of the same program with every link kept and these weights of the rows; None where Ctrl-C came before the
-    /// first draw.
+    /// last draw.
     fn weighted(
         &self,
         weights: &[f64],

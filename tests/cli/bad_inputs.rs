@@ -264,6 +264,8 @@ const ROWS: &[Row] = &[
     (Pool, "set,name,estimate,variance\n", "e.csv has a header line but no rows; add the data below it", 2),
     (Pool, "", "e.csv is empty; it needs a header line with the column names and then one line for each row", 2),
     (Pool, "set,name,estimate,variance,df_complete\n1,a,1,1,0\n2,a,1,1,5\n", r#"e.csv, line 2: `df_complete` is "0"; write a number above 0, or nothing for a large sample"#, 2),
+    (Args, "fit config.json --threads 0", "invalid value '0' for '--threads <N>': write 1 or more", 2),
+    (Args, "study study.json --jobs 0", "invalid value '0' for '--jobs <N>': write 1 or more", 2),
     (Args, "simulate --design paper --n 1000000000000 --output zz", "--n is 1000000000000; rows times predictors can be at most 100000000", 2),
     (Args, "simulate --design general --n 18446744073709551615 --predictors 2 --output zz", "--n is 18446744073709552000; rows times predictors can be at most 100000000", 2),
     (Args, "simulate --design general --n 100 --predictors 18446744073709551615 --output zz", "--predictors is 18446744073709552000; rows times predictors can be at most 100000000", 2),

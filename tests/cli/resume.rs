@@ -212,9 +212,9 @@ fn every_kind_of_fit_is_resumed() {
 fn a_full_disk_loses_nothing() {
     let project = project();
     project.run(&arguments("output=whole", &[]), 0);
-    // Files may grow to 64 blocks, and a write beyond them fails.
+    // Files may grow to 1024 blocks, and a write beyond them fails. Both chains have draws by then.
     let fit = arguments("output=out", &[]).join(" ");
-    let limited = format!("trap '' XFSZ; ulimit -f 64; exec '{}' {fit}", binary());
+    let limited = format!("trap '' XFSZ; ulimit -f 1024; exec '{}' {fit}", binary());
     let failed = Command::new("sh")
         .args(["-c", &limited])
         .current_dir(project.path(""))
@@ -232,6 +232,31 @@ fn a_full_disk_loses_nothing() {
     assert!(stderr.contains("the fit in out failed: "), "{stderr}");
     project.run(&arguments("output=out", &["--resume"]), 0);
     assert_same(&project, "whole", "out");
+}
+
+/// After sampling, the same program is run with every link kept: a signal that comes then leaves no coefficients of fewer draws.
+#[test]
+fn a_signal_after_sampling_changes_no_coefficient() {
+    let project = project_with(401);
+    project.run(&arguments("output=whole", &[]), 0);
+    let mut num_interrupted = 0;
+    for delay in 0..16 {
+        let output = format!("out{delay}");
+        let setting = format!("output={output}");
+        let mut child = start(&project, &setting, &[]);
+        wait(|| project.path(&output).join("summary.csv").exists());
+        std::thread::sleep(Duration::from_millis(3 * delay));
+        // SAFETY: sends a signal to a child that was not waited for.
+        unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
+        child.wait().unwrap();
+        num_interrupted += usize::from(state(&project, &output) == "interrupted");
+        project.run(&arguments(&setting, &["--resume"]), 0);
+        for file in ["coefficients.csv", "trust.json"] {
+            let [one, two] = ["whole", &output].map(|folder| bytes(&project, folder, file));
+            assert!(one == two, "{file} of a fit stopped after {delay}");
+        }
+    }
+    assert!(num_interrupted > 0);
 }
 
 #[test]
