@@ -169,8 +169,9 @@ impl ExchangeLogLik for &mut Surrogate {
 /// Moves of the active set, accepted by the marginal p~(pi | y) of the surrogate posterior.
 ///
 /// The proposals belong to a reference theta that stays the same while draws are saved, so any number of moves is reversible
-/// with respect to p~(pi | y): each is so together with its direction (see `Direction`), which is forgotten at the end. With theta' drawn from p~(theta' | pi', y), the pair (pi', theta')
-/// is a proposal whose ratio is that of the surrogate's joint densities. See `log_density`.
+/// with respect to p~(pi | y): each is so together with its direction (see `Direction`), which is forgotten at the end.
+/// With theta' drawn from p~(theta' | pi', y), the pair (pi', theta') is a proposal whose ratio is that of the surrogate's joint
+/// densities. See `log_density`.
 #[derive(Clone, Debug)]
 pub struct Collapsed {
     surrogate: Surrogate,
