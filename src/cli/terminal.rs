@@ -9,8 +9,8 @@ use super::json;
 use super::output::{to_stdout, write_to_stdout};
 use crate::baseline::compare::{self, Estimate};
 use crate::config;
-use crate::posterior::Posterior;
 use crate::posterior::diagnostics::{Finding, SummaryRow, text_table};
+use crate::posterior::{DamagedFile, Posterior};
 use crate::report::Status;
 use crate::text::write_whole;
 
@@ -84,23 +84,24 @@ pub(super) fn print_status(fit: &Posterior) {
     write_to_stdout(&format!("{coloured}\n"));
 }
 
-/// Says when a fit is not finished, has lost a file or has an edited config, on the first line; under `--strict` that is a failure.
+/// Says when a fit is not finished, has lost a file or has an edited one, on the first line; under `--strict` that is a failure.
 pub(super) fn check_finished(fit: &Posterior, strict: bool) -> Result<(), Failure> {
     let unfinished = fit.unfinished();
     if let Some(sentence) = &unfinished {
         note!("warning: {sentence}; `unshuffle fit --resume` goes on with it");
     }
-    let mut damaged = fit.damaged();
     // Chains that lack draws have been counted.
-    damaged.retain(|file| unfinished.is_none() || file.chain().is_none());
-    for file in &damaged {
+    let is_counted = |file: &DamagedFile| file.chain().is_some() && file.is_short();
+    let damaged = fit.damaged.iter();
+    let damaged = damaged.filter(|file| unfinished.is_none() || !is_counted(file));
+    for file in damaged.clone() {
         note!("warning: {file}; `unshuffle fit --resume` makes it again");
     }
     let edited = fit.check_config_unchanged().err();
     if let Some(edited) = &edited {
         note!("warning: {edited}");
     }
-    match strict && (unfinished.is_some() || !damaged.is_empty() || edited.is_some()) {
+    match strict && (unfinished.is_some() || damaged.count() > 0 || edited.is_some()) {
         true => Err(Failure::diagnostics()),
         false => Ok(()),
     }

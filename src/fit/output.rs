@@ -83,6 +83,7 @@ impl Output {
             Ok(posterior) if posterior.is_interrupted() => FitState::Interrupted,
             Ok(_) => {
                 self.status.sizes = self.work.sizes(&self.status.files);
+                self.status.sha256 = self.work.hashes(&self.status.files);
                 FitState::Finished
             }
             Err(error) => {
@@ -186,7 +187,7 @@ pub(super) fn empty(beside: &Folder, status: &Status) -> Result<FolderLock, Post
     Ok(lock)
 }
 
-/// Chains of a finished fit whose draws or links are gone or cut short begin again, with the same draws.
+/// Chains of a finished fit whose draws or links are gone, cut short or changed begin again, with the same draws.
 fn forget_damaged_chains(folder: &Folder) -> Result<(), PosteriorError> {
     // A damaged status says nothing of files.
     let damaged = folder.damaged().unwrap_or_default();

@@ -1,22 +1,32 @@
-//! Files of a finished fit that are gone or cut short. Most files of a fit are tables of which any number of lines reads well,
-//! so the status of a finished fit records the size of each.
+//! Files of a finished fit that are gone, cut short or changed. Most files of a fit are tables of which any number of lines
+//! reads well, and any number in them, so the status of a finished fit records the size and the hash of each.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{FitState, Folder, Posterior, PosteriorError, Status};
+use crate::data::files_sha256;
 
-/// A file of a finished fit that is gone, or shorter than the fit wrote it.
+/// A file of a finished fit that is not as the fit wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedFile {
     pub name: String,
     path: PathBuf,
-    /// Bytes when the fit finished.
-    written: u64,
-    /// Bytes now; None where the file is gone.
-    found: Option<u64>,
+    damage: Damage,
+}
+
+/// What happened to a file; sizes are in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Damage {
+    Gone,
+    Cut {
+        found: u64,
+        written: u64,
+    },
+    /// As long as it was or longer, with another content.
+    Changed,
 }
 
 impl DamagedFile {
@@ -26,45 +36,61 @@ impl DamagedFile {
         let is_sampled = matches!(what, "draws" | "links");
         is_sampled.then(|| chain.parse().ok()).flatten()
     }
+
+    /// Whether lines of the file are lost.
+    pub fn is_short(&self) -> bool {
+        self.damage != Damage::Changed
+    }
 }
 
 impl fmt::Display for DamagedFile {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let (path, written) = (self.path.display(), self.written);
-        match self.found {
-            None => write!(f, "{path} is gone, which the fit wrote"),
-            Some(found) => write!(
+        let path = self.path.display();
+        match self.damage {
+            Damage::Gone => write!(f, "{path} is gone, which the fit wrote"),
+            Damage::Cut { found, written } => write!(
                 f,
                 "{path} has {found} of the {written} bytes that the fit wrote"
             ),
+            Damage::Changed => write!(f, "{path} was changed after the fit"),
         }
     }
 }
 
 impl Folder {
-    /// The sizes in bytes of the files of a fit that nothing changes after it. A report is written again by `unshuffle report`,
-    /// and paths in config.json may be edited; that file and the checkpoints are JSON, which does not read well without its end.
+    /// The sizes in bytes of the files of a fit that nothing changes after it.
     pub fn sizes(&self, files: &[String]) -> BTreeMap<String, u64> {
-        let changes = |name: &str| {
-            let named = [
-                Folder::STATUS,
-                Folder::CONFIG,
-                Folder::REPORT,
-                Folder::AGGREGATE_REPORT,
-            ];
-            named.contains(&name) || name.starts_with("checkpoint_")
-        };
-        let lasting = files.iter().filter(|name| !changes(name));
         let size = |name: &String| Some((name.clone(), fs::metadata(self.file(name)).ok()?.len()));
-        lasting.filter_map(size).collect()
+        lasting(files).filter_map(size).collect()
     }
 
-    /// The files of the fit that are gone or cut short; none for a fit that is not finished, or of an older version, which
-    /// recorded no sizes.
+    /// The SHA-256 of these files.
+    pub fn hashes(&self, files: &[String]) -> BTreeMap<String, String> {
+        let hash = |name: &String| Some((name.clone(), files_sha256(&[&self.file(name)])?));
+        lasting(files).filter_map(hash).collect()
+    }
+
+    /// The files of the fit that are gone, cut short or changed; none for a fit that is not finished, or of an older version,
+    /// which recorded no sizes.
     pub fn damaged(&self) -> Result<Vec<DamagedFile>, PosteriorError> {
         let status = Status::read(self)?;
         Ok(status.map_or(Vec::new(), |status| status.damaged(self)))
     }
+}
+
+/// The names of the files that nothing changes after a fit. A report is written again by `unshuffle report`, and paths in
+/// config.json may be edited; that file and the checkpoints are JSON, which does not read well without its end.
+fn lasting(files: &[String]) -> impl Iterator<Item = &String> {
+    let changes = |name: &str| {
+        let named = [
+            Folder::STATUS,
+            Folder::CONFIG,
+            Folder::REPORT,
+            Folder::AGGREGATE_REPORT,
+        ];
+        named.contains(&name) || name.starts_with("checkpoint_")
+    };
+    files.iter().filter(move |name| !changes(name))
 }
 
 impl Status {
@@ -74,17 +100,24 @@ impl Status {
         }
         let damaged = self.sizes.iter().filter_map(|(name, &written)| {
             let path = folder.file(name);
-            let found = fs::metadata(&path).ok().map(|file| file.len());
-            found
-                .is_none_or(|found| found < written)
-                .then(|| DamagedFile {
-                    name: name.clone(),
-                    path,
-                    written,
-                    found,
-                })
+            let damage = self.damage(name, written, &path)?;
+            let name = name.clone();
+            Some(DamagedFile { name, path, damage })
         });
         damaged.collect()
+    }
+
+    fn damage(&self, name: &str, written: u64, path: &Path) -> Option<Damage> {
+        let Ok(found) = fs::metadata(path).map(|file| file.len()) else {
+            return Some(Damage::Gone);
+        };
+        if found < written {
+            return Some(Damage::Cut { found, written });
+        }
+        let then = self.sha256.get(name)?;
+        // The size first: it needs no reading.
+        let is_same = found == written && files_sha256(&[path]).as_ref() == Some(then);
+        (!is_same).then_some(Damage::Changed)
     }
 }
 
@@ -98,17 +131,11 @@ impl Posterior {
         Folder::PROGRAM,
     ];
 
-    /// The files of the finished fit that are gone or cut short.
-    pub fn damaged(&self) -> Vec<DamagedFile> {
-        let status = self.status.as_ref();
-        status.map_or(Vec::new(), |status| status.damaged(&self.folder))
-    }
-
-    /// Refuses a finished fit of which one of these files is gone or cut short.
+    /// Refuses a finished fit of which one of these files is gone, cut short or changed.
     pub fn check_whole(&self, needed: &[&str]) -> Result<(), PosteriorError> {
-        let mut damaged = self.damaged().into_iter();
+        let mut damaged = self.damaged.iter();
         match damaged.find(|file| needed.contains(&file.name.as_str())) {
-            Some(file) => Err(PosteriorError::Damaged { file }),
+            Some(file) => Err(PosteriorError::Damaged { file: file.clone() }),
             None => Ok(()),
         }
     }
@@ -167,5 +194,38 @@ mod tests {
         // A fit at work has files of any size.
         status.state = FitState::Running;
         assert_eq!(status.damaged(&folder), []);
+    }
+
+    #[test]
+    fn files_with_another_content_are_named_where_hashes_are_known() {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = Folder::new(temporary.path());
+        let mut status = Status::running("a", 1);
+        status.state = FitState::Finished;
+        for name in ["coefficients.csv", "draws_1.csv", "report.html"] {
+            folder.write(name, "1234\n5678\n").unwrap();
+        }
+        status.sizes = folder.sizes(&status.files);
+        let of_size = "4321\n5678\n";
+        folder.write("coefficients.csv", of_size).unwrap();
+        assert_eq!(status.damaged(&folder), [], "older versions have no hashes");
+        folder.write("coefficients.csv", "1234\n5678\n").unwrap();
+
+        status.sha256 = folder.hashes(&status.files);
+        let hashed: Vec<&str> = status.sha256.keys().map(String::as_str).collect();
+        assert_eq!(hashed, ["coefficients.csv", "draws_1.csv"]);
+        assert_eq!(status.damaged(&folder), []);
+        folder.write("report.html", of_size).unwrap();
+        assert_eq!(status.damaged(&folder), []);
+        for (name, content) in [
+            ("coefficients.csv", of_size),
+            ("draws_1.csv", "1234\n5678\n9\n"),
+        ] {
+            folder.write(name, content).unwrap();
+            let [file] = status.damaged(&folder).try_into().unwrap();
+            let says = format!("{} was changed after the fit", folder.file(name).display());
+            assert_eq!((file.to_string(), file.is_short()), (says, false));
+            folder.write(name, "1234\n5678\n").unwrap();
+        }
     }
 }

@@ -63,7 +63,7 @@ pub enum PosteriorError {
     /// A file of a finished fit is gone.
     #[error("{} is gone, without which the fit cannot be judged: fit again", path.display())]
     Lost { path: PathBuf },
-    /// A file of a finished fit is gone or cut short.
+    /// A file of a finished fit is gone, cut short or changed.
     #[error("{file}: make it again with `unshuffle fit --resume`, or fit again")]
     Damaged { file: DamagedFile },
     /// A CSV file lacks a column.

@@ -62,6 +62,8 @@ pub struct Posterior {
     pub data: Option<DataSummary>,
     /// None for fits of older versions, and while a fit is at work.
     pub status: Option<Status>,
+    /// The files of the finished fit that are gone, cut short or changed.
+    pub damaged: Vec<DamagedFile>,
     /// None for a fit that was killed.
     pub diagnostics: Option<Diagnostics>,
     /// The draws of each chain that has any.
@@ -95,6 +97,7 @@ impl Posterior {
             program: None,
             data: None,
             status: None,
+            damaged: Vec::new(),
             diagnostics: None,
             chains,
             links: None,

@@ -44,6 +44,19 @@ impl Versions {
 
 pub(super) fn read(path: &Path) -> Result<Posterior, PosteriorError> {
     let folder = Folder::new(path);
+    // Hashes of the files take less time than reading the draws, and are computed meanwhile.
+    let (read, damaged) = std::thread::scope(|scope| {
+        let damaged = scope.spawn(|| folder.damaged());
+        let read = read_files(path, folder.clone());
+        (read, damaged.join().expect("hashing does not panic"))
+    });
+    let mut posterior = read?;
+    posterior.damaged = damaged?;
+    check_complete(&posterior)?;
+    Ok(posterior)
+}
+
+fn read_files(path: &Path, folder: Folder) -> Result<Posterior, PosteriorError> {
     let chains = read_output(path)?;
     let config = config::load(&folder.file(Folder::CONFIG), &[])?;
     let versions = Versions::read(&folder)?;
@@ -70,7 +83,6 @@ pub(super) fn read(path: &Path) -> Result<Posterior, PosteriorError> {
         posterior.coefficients = parse_coefficients(&text).map_err(damaged)?;
     }
     posterior.predictive = folder.read_json(Folder::PREDICTIVE)?;
-    check_complete(&posterior)?;
     Ok(posterior)
 }
 
@@ -105,6 +117,10 @@ fn check_links(posterior: &Posterior) -> Result<(), PosteriorError> {
         let num_moved = chain.column("n_moved__").map(|moved| moved.iter().sum());
         let num_saved: usize = (0..links.num_rows()).map(|row| links.row(row).len()).sum();
         if num_moved.is_some_and(|num_moved: f64| num_moved != num_saved as f64) {
+            let number = chain.chain;
+            // Whichever of the two was edited.
+            let names = ["draws", "links"].map(|what| format!("{what}_{number}.csv"));
+            posterior.check_whole(&names.each_ref().map(String::as_str))?;
             return Err(PosteriorError::Rows {
                 path: posterior.folder.links(chain.chain),
                 what: "it has not the links of all draws".into(),

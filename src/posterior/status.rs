@@ -36,6 +36,9 @@ pub struct Status {
     /// Sizes in bytes of those that nothing changes after a finished fit; none in fits of older versions.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub sizes: BTreeMap<String, u64>,
+    /// The SHA-256 of each of them, as edits may keep the size.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub sha256: BTreeMap<String, String>,
 }
 
 impl Status {
@@ -49,6 +52,7 @@ impl Status {
             error: None,
             files: Folder::names(num_chains),
             sizes: BTreeMap::new(),
+            sha256: BTreeMap::new(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Files of a finished fit that are gone or cut short at the end of a line, which read well otherwise: each is named.
+//! Files of a finished fit that are gone, cut short at the end of a line, or edited, which read well otherwise: each is named.
 
 use std::fs;
 
@@ -33,6 +33,16 @@ fn cut(project: &Project, name: &str) -> (String, String) {
         whole.len()
     );
     (whole, says)
+}
+
+/// Changes the last digit of a file, which keeps its size; returns its text before and what is said of it.
+fn edit(project: &Project, name: &str) -> (String, String) {
+    let whole = read(project, name);
+    let at = whole.rfind(|c: char| c.is_ascii_digit()).unwrap();
+    let digit = if &whole[at..=at] == "1" { "2" } else { "1" };
+    let edited = format!("{}{digit}{}", &whole[..at], &whole[at + 1..]);
+    project.write(&format!("out/{name}"), &edited);
+    (whole, format!("out/{name} was changed after the fit"))
 }
 
 /// Exit code and stderr of a command; both are those of one sentence, or of none.
@@ -112,6 +122,41 @@ fn a_table_that_lost_lines_is_named_by_every_command() {
     );
 }
 
+/// One digit of a table or of a draw: the file keeps its size and reads well.
+#[test]
+fn a_file_that_was_edited_is_named_by_every_command() {
+    let project = fitted();
+    for (name, code_of_verdict) in [
+        ("coefficients.csv", 2),
+        ("known_rate.csv", 2),
+        ("draws_1.csv", 0),
+        ("pi_mean.csv", 0),
+    ] {
+        let (whole, says) = edit(&project, name);
+        for (line, code) in [
+            ("report out", code_of_verdict),
+            ("summary out", 0),
+            ("diagnose out", 0),
+            ("export out --sets 1 --force", 0),
+            ("predict out data.csv", 0),
+        ] {
+            let stderr = ends(&project, line, code);
+            assert!(stderr.contains(&says), "{name}, {line}: {stderr}");
+        }
+        ends(&project, "export out --sets 1 --force --strict", 1);
+        project.run(&["diagnose", "out", "--strict"], 1);
+        project.write(&format!("out/{name}"), &whole);
+        assert_eq!(ends(&project, "summary out --strict", 0), "");
+    }
+    for name in ["rows.csv", "trust.json", "links_2.csv"] {
+        let (whole, says) = edit(&project, name);
+        let code = if name == "links_2.csv" { 1 } else { 2 };
+        let stderr = ends(&project, "export out --sets 1 --force --strict", code);
+        assert!(stderr.contains(&says), "{name}: {stderr}");
+        project.write(&format!("out/{name}"), &whole);
+    }
+}
+
 /// What other commands write, paths that are edited, and folders of older versions.
 #[test]
 fn whole_folders_raise_no_alarm() {
@@ -135,8 +180,15 @@ fn whole_folders_raise_no_alarm() {
     }
     let mut status: Value = serde_json::from_str(&read(&project, "status.json")).unwrap();
     assert!(status["sizes"]["coefficients.csv"].as_u64().unwrap() > 0);
-    status.as_object_mut().unwrap().remove("sizes");
-    project.write("out/status.json", &status.to_string());
+    // Folders of versions that wrote sizes, and those of versions that wrote neither.
+    for key in ["sha256", "sizes"] {
+        assert!(status[key]["known_rate.csv"] != Value::Null);
+        status.as_object_mut().unwrap().remove(key);
+        project.write("out/status.json", &status.to_string());
+        let (whole, _) = edit(&project, "known_rate.csv");
+        assert_eq!(ends(&project, "report out", 0), "");
+        project.write("out/known_rate.csv", &whole);
+    }
     cut(&project, "known_rate.csv");
     assert_eq!(ends(&project, "report out", 0), "");
 }
@@ -168,6 +220,16 @@ fn resuming_makes_lost_files_again() {
     assert_eq!(ends(&project, "summary out --strict", 0), "");
     let (stdout, _) = project.run(&["fit", "config.json", "--resume"], 0);
     assert!(stdout.contains("nothing left to do"), "{stdout}");
+    for name in ["draws_1.csv", "links_2.csv", "coefficients.csv"] {
+        let (whole, says) = edit(&project, name);
+        let (_, stderr) = project.run(&resume, 0);
+        assert!(stderr.contains(&says), "{stderr}");
+        match name.starts_with("draws") {
+            true => assert_eq!(project.draws("out"), draws),
+            false => assert_eq!(read(&project, name), whole),
+        }
+        assert_eq!(ends(&project, "summary out --strict", 0), "");
+    }
     // More draws have other sizes, which are recorded anew.
     let sizes = |project: &Project| -> Value {
         let status: Value = serde_json::from_str(&read(project, "status.json")).unwrap();
