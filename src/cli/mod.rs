@@ -8,6 +8,7 @@ mod assess;
 mod cache;
 mod chains;
 mod check;
+mod closed;
 mod compile;
 mod config_args;
 mod convert;
@@ -34,7 +35,6 @@ mod terminal;
 mod version;
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -206,10 +206,11 @@ fn shown(help_or_mistake: &clap::Error) -> u8 {
         let text = help_or_mistake.to_string();
         let sentence = text.split("\n\n").next().unwrap_or_default();
         json::end_badly(code, Some(sentence.trim_start_matches("error: ").trim()));
-        return code;
+    } else if code == 2 {
+        // A stderr that cannot be written ends nothing.
+        let _ = help_or_mistake.print();
+    } else {
+        output::by(|| help_or_mistake.print());
     }
-    match help_or_mistake.print() {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => code.max(2),
-        _ => code,
-    }
+    output::exit_code(code)
 }

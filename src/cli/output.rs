@@ -6,6 +6,7 @@
 use std::io::{Error, ErrorKind, IsTerminal, Write, stderr, stdout};
 use std::sync::OnceLock;
 
+use super::closed::stdout_was_closed;
 use super::json;
 use crate::text::printable;
 
@@ -40,13 +41,22 @@ pub(super) fn data_to_stdout(text: &str) {
 }
 
 pub(super) fn write_to_stdout(text: &str) {
+    by(|| {
+        let mut stream = stdout().lock();
+        stream.write_all(text.as_bytes())?;
+        stream.flush()
+    });
+}
+
+/// Writes to stdout by `write`, unless an earlier write failed.
+pub(super) fn by(write: impl FnOnce() -> Result<(), Error>) {
     if FAILED.get().is_some() {
         return;
     }
-    let mut stream = stdout().lock();
-    let written = stream
-        .write_all(text.as_bytes())
-        .and_then(|()| stream.flush());
+    let written = match stdout_was_closed() {
+        true => Err(Error::other("it is closed")),
+        false => write(),
+    };
     if let Err(error) = written {
         let _ = FAILED.set(error);
     }
@@ -65,9 +75,11 @@ pub(super) fn to_stderr(text: &str) {
 pub(super) fn exit_code(code: u8) -> u8 {
     match FAILED.get() {
         Some(error) if error.kind() != ErrorKind::BrokenPipe => {
-            let sentence = format!(
-                "error: cannot write to the standard output ({error}); free some space, or send it elsewhere\n"
-            );
+            let fix = match stdout_was_closed() {
+                true => "send it to a file, or to /dev/null if nobody reads it",
+                false => "free some space, or send it elsewhere",
+            };
+            let sentence = format!("error: cannot write to the standard output ({error}); {fix}\n");
             // Also with --json, whose events go to the stream that failed.
             let _ = stderr().lock().write_all(sentence.as_bytes());
             if code == 0 { 2 } else { code }

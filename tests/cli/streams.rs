@@ -35,12 +35,47 @@ fn fitted() -> Project {
 }
 
 #[test]
+fn a_closed_stdout_is_told_where_there_was_something_to_print() {
+    let project = fitted();
+    project.write("new.csv", "x\n1\n2\n");
+    let closed = "cannot write to the standard output (it is closed)";
+    for command in [
+        "summary out",
+        "diagnose out",
+        "predict out new.csv",
+        "check config.json",
+        "fit config.json --force",
+        "--json summary out",
+        "schema",
+        "--help",
+    ] {
+        let line = format!("$U {command} >&-");
+        let (code, _, stderr) = shell(&project, &line);
+        assert_eq!(code, 2, "{line}: {stderr}");
+        let told = stderr.lines().filter(|line| line.contains(closed));
+        assert_eq!(told.count(), 1, "{line}: {stderr}");
+        // Who sends it there does not want it, and programs that do so may open it for reading, too.
+        for stdout in [">/dev/null", "1<>/dev/null"] {
+            let (code, _, stderr) = shell(&project, &format!("$U {command} {stdout}"));
+            assert_eq!(code, 0, "{command} {stdout}: {stderr}");
+        }
+    }
+    // Nothing to print, and a closed stderr or stdin.
+    assert_sentence(&project, "$U summary elsewhere >&-", 2, "elsewhere");
+    for line in ["$U summary out 2>&-", "$U summary out <&- 2>&-"] {
+        let (code, _, stderr) = shell(&project, line);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{line}");
+    }
+}
+
+#[test]
 fn a_full_disk_behind_stdout_is_told_and_strict_is_judged_before() {
     let project = fitted();
     let full = "cannot write to the standard output (No space left on device";
     assert_sentence(&project, "$U check config.json >/dev/full", 2, full);
     assert_sentence(&project, "$U summary out >/dev/full", 2, full);
     assert_sentence(&project, "$U schema >/dev/full", 2, full);
+    assert_sentence(&project, "$U --help >/dev/full", 2, full);
     assert_sentence(&project, "$U --json summary out >/dev/full", 2, full);
     let new: String = (0..4_000).map(|k| format!("{k}\n")).collect();
     project.write("new.csv", &format!("x\n{new}"));
@@ -131,10 +166,19 @@ fn lost_links_are_noticed() {
     assert!(lines.len() > 10);
     let half = lines[..lines.len() / 2].join("\n") + "\n";
     project.write("out/links_1.csv", &half);
-    let says = "links_1.csv is damaged, it has not the links of all draws: fit again with --force";
-    for line in ["report out", "diagnose out --strict", "export out"] {
-        assert_sentence(&project, &format!("$U {line}"), 2, says);
+    let says = "bytes that the fit wrote: make it again with `unshuffle fit --resume`";
+    let of_older_versions =
+        "links_1.csv is damaged, it has not the links of all draws: fit again with --force";
+    let status = fs::read_to_string(project.path("out/status.json")).unwrap();
+    for says in [says, of_older_versions] {
+        for line in ["report out", "diagnose out --strict", "export out"] {
+            assert_sentence(&project, &format!("$U {line}"), 2, says);
+        }
+        let mut without_sizes: Value = serde_json::from_str(&status).unwrap();
+        without_sizes.as_object_mut().unwrap().remove("sizes");
+        project.write("out/status.json", &without_sizes.to_string());
     }
+    project.write("out/status.json", &status);
     project.write("out/links_1.csv", &links);
     assert_eq!(shell(&project, "$U report out").0, 0);
 }
