@@ -90,6 +90,60 @@ fn a_damaged_model_is_never_loaded() {
     ended_with(&mut fit_in(&project, &root, "out"), 0);
 }
 
+/// One bit of one of eight thousand headers, in a cache whose files are links to those of the shared one.
+#[test]
+fn a_damaged_header_is_named_before_a_compile_and_by_doctor() {
+    let project = Project::new(&[]);
+    let root = project.path("cache");
+    let shared = compiled_linear(&project);
+    let shared = shared.ancestors().nth(3).unwrap().join("toolchains");
+    fs::create_dir(&root).unwrap();
+    let copy = |from: &Path, to: &Path| Command::new("cp").args(["-rl"]).args([from, to]).status();
+    // Another file system has no links.
+    if !copy(&shared, &root.join("toolchains")).unwrap().success() {
+        let copied = Command::new("cp")
+            .arg("-r")
+            .arg(&shared)
+            .arg(&root)
+            .status();
+        assert!(copied.unwrap().success());
+    }
+    let name = "httpstan/include/boost/math/special_functions/gamma.hpp";
+    let header = root.join("toolchains/httpstan-4.13.0").join(name);
+    let mut bytes = fs::read(&header).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::remove_file(&header).unwrap();
+    fs::write(&header, bytes).unwrap();
+    let compiler = Command::new("which").arg("g++").output().unwrap().stdout;
+    let compiler = String::from_utf8(compiler).unwrap();
+    let run = |words: &[&str], code| {
+        let mut command = project.unshuffle(words);
+        let command = command
+            .env("UNSHUFFLE_CACHE", &root)
+            .env_remove("UNSHUFFLE_BUNDLE");
+        // Neither python3 to fetch Stan again nor an assembler.
+        ended_with(
+            command
+                .env("PATH", "/nonexistent")
+                .env("CXX", compiler.trim()),
+            code,
+        )
+    };
+    let (_, stderr) = run(&["compile", "linear"], 3);
+    let says = format!("{} is damaged: Stan is made again.", header.display());
+    assert!(stderr.contains(&says), "{stderr}");
+    assert!(stderr.contains("cannot run `python3`"), "{stderr}");
+    let (stdout, _) = run(&["doctor"], 3);
+    let says = format!("{} is damaged: ", header.display());
+    assert!(
+        stdout.contains(&format!("FAILED  headers            {says}")),
+        "{stdout}"
+    );
+    let (stdout, _) = run(&["cache", "list"], 0);
+    assert!(stdout.contains("(damaged)"), "{stdout}");
+}
+
 #[test]
 fn models_that_came_with_the_program_need_neither_compiler_nor_cache() {
     let project = Project::new(&[]);

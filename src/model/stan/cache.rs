@@ -31,6 +31,8 @@ pub(super) struct Wanted<'a> {
     pub recipe: &'a str,
     /// The files without which it is of no use, by their path inside the entry.
     pub files: &'a [&'a str],
+    /// Looks for a damaged file among those that no record of ours has.
+    pub damaged_file: fn(&Path) -> Option<PathBuf>,
 }
 
 impl Wanted<'_> {
@@ -47,8 +49,10 @@ impl Wanted<'_> {
         if files.any(|&name| !record.files.contains_key(name)) {
             return Standing::Absent;
         }
-        match record.damaged(folder, self.files.iter().copied()) {
-            Some(name) => Standing::Damaged(folder.join(name)),
+        let damaged = record.damaged(folder, self.files.iter().copied());
+        let damaged = damaged.map(|name| folder.join(name));
+        match damaged.or_else(|| (self.damaged_file)(folder)) {
+            Some(file) => Standing::Damaged(file),
             None => Standing::Whole,
         }
     }
@@ -400,6 +404,7 @@ mod tests {
         what: "linear.stan",
         recipe: "r",
         files: &["model.so"],
+        damaged_file: |_| None,
     };
 
     fn write_model(work: &Path) -> Result<(), StanError> {

@@ -98,6 +98,7 @@ impl<'a> Compiler<'a> {
             what: &source.label,
             recipe: &recipe,
             files: &["model.so"],
+            damaged_file: |_| None,
         };
         let mut built = false;
         let entry = self.cache.get_or_build(&wanted, self.observer, |work| {
@@ -264,6 +265,7 @@ impl<'a> Compiler<'a> {
             what: "the bridge to Stan",
             recipe: &recipe,
             files: &["bridge.o"],
+            damaged_file: |_| None,
         };
         let entry = self.cache.get_or_build(&wanted, self.observer, |work| {
             for (name, text) in BRIDGE {
@@ -298,6 +300,7 @@ impl<'a> Compiler<'a> {
             what: "the precompiled header of Stan",
             recipe: &recipe,
             files: &[PACKED],
+            damaged_file: |_| None,
         };
         self.cache.get_or_build(&wanted, self.observer, |work| {
             write_replacements(work, false)?;

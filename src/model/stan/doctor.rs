@@ -61,9 +61,9 @@ pub fn doctor(
     if let Toolchain::Wheel(wheel) = &toolchain {
         note(
             "headers",
-            wheel.check_files().map_err(|missing| {
+            wheel.check_files().map_err(|what| {
                 format!(
-                    "{missing} is missing: `unshuffle compile` of a new program fetches it; models that are compiled need none"
+                    "{what}: `unshuffle compile` of a new program fetches Stan again; models that are compiled need no headers"
                 )
             }),
         );

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use super::cache::{cache_error, key_of_building};
 use super::compile::{BRIDGESTAN, KINDS, is_current};
 use super::record::Record;
+use super::wheel::Wheel;
+use super::wheel_record::damaged_file;
 use super::{Cache, StanError};
 
 /// An entry of the cache as it is listed.
@@ -91,6 +93,9 @@ fn entry(kind: &'static str, child: &DirEntry) -> Entry {
             Soundness::Outdated
         }
         Some(record) if record.damaged(&folder, record.names()).is_some() => Soundness::Damaged,
+        Some(record) if Wheel::is_whole(record) && damaged_file(&folder).is_some() => {
+            Soundness::Damaged
+        }
         Some(_) => Soundness::Sound,
         None => Soundness::Outdated,
     };
@@ -136,6 +141,7 @@ mod tests {
             what: key,
             recipe,
             files: &["model.so"],
+            damaged_file: |_| None,
         };
         let write = |work: &Path| {
             fs::write(work.join("model.so"), "compiled").unwrap();

@@ -16,6 +16,7 @@ mod source;
 mod stanc;
 mod toolchain;
 mod wheel;
+mod wheel_record;
 
 pub use cache::Cache;
 pub use compile::Compiler;

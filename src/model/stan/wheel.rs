@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::cache::{Wanted, cache_error};
-use super::record::sha256;
+use super::record::{Record, sha256};
+use super::wheel_record::damaged_file;
 use super::{BuildObserver, Cache, StanError};
 
 const PACKAGE: &str = "httpstan==4.13.0";
@@ -40,6 +41,7 @@ impl Wheel {
             what: "Stan",
             recipe: ID,
             files,
+            damaged_file: |_| None,
         }
     }
 
@@ -53,7 +55,10 @@ impl Wheel {
 
     /// All of Stan, for compiling. A cache that was unpacked from a bundle has only a part of it.
     pub(super) fn whole(cache: &Cache, observer: &dyn BuildObserver) -> Result<Wheel, StanError> {
-        let wanted = Self::wanted(Self::WHOLE);
+        let wanted = Wanted {
+            damaged_file,
+            ..Self::wanted(Self::WHOLE)
+        };
         let root = cache.get_or_build(&wanted, observer, |work| fetch(work, observer))?;
         Ok(Wheel { root })
     }
@@ -70,13 +75,23 @@ impl Wheel {
         self.root.join("httpstan/lib")
     }
 
-    /// Names the first file that is gone, or what is there.
+    /// Names the first file that is gone or damaged, or what is there.
     pub fn check_files(&self) -> Result<String, String> {
-        let needed = Self::WHOLE.iter().map(|name| self.root.join(name));
-        match needed.into_iter().find(|path| !path.is_file()) {
-            Some(missing) => Err(missing.display().to_string()),
+        let mut needed = Self::WHOLE.iter().map(|name| self.root.join(name));
+        if let Some(missing) = needed.find(|path| !path.is_file()) {
+            return Err(format!("{} is missing", missing.display()));
+        }
+        match damaged_file(&self.root) {
+            Some(damaged) => Err(format!("{} is damaged", damaged.display())),
             None => Ok(self.include().display().to_string()),
         }
+    }
+
+    /// Whether a record is that of all of Stan, and not of the part that a bundle has.
+    pub(super) fn is_whole(record: &Record) -> bool {
+        Self::WHOLE
+            .iter()
+            .all(|name| record.files.contains_key(*name))
     }
 }
 
@@ -227,7 +242,7 @@ const BOOST: [&str; 32] = [
 
 /// Whether compiling or fitting needs a file of the wheel. More than half of it is for other uses: most of Boost, and a
 /// compiled object of httpstan's own.
-fn is_needed(name: &Path) -> bool {
+pub(super) fn is_needed(name: &Path) -> bool {
     let parts: Vec<_> = name.iter().map(|part| part.to_string_lossy()).collect();
     let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
     match parts.as_slice() {
