@@ -31,7 +31,13 @@ impl Table {
             free: free.map_or("what is free".into(), bytes_in_words),
         };
         if path.extension().is_some_and(|ending| ending == "parquet") && path.exists() {
-            return Table::parse(file.clone(), parquet_as_csv(path, file)?);
+            // The text and its cells are made of what is decoded, and that is held beside them.
+            let most = free.map_or(u64::MAX, |free| (free / 4.0) as u64);
+            let text = parquet_as_csv(path, &file, most)?.ok_or_else(too_large)?;
+            return match free.is_some_and(|free| least_memory(&text) > free) {
+                true => Err(too_large()),
+                false => Table::parse(file.clone(), text),
+            };
         }
         // Each byte is held in the text and in a cell. A pipe may have no end, so it is not read any further.
         let most = free.map_or(u64::MAX, |free| (free / 2.0) as u64);
@@ -268,18 +274,26 @@ fn no_csv(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     }
 }
 
+/// None for a file that takes more than `most` bytes.
 #[cfg(feature = "parquet")]
-fn parquet_as_csv(path: &Path, file: String) -> Result<String, DataError> {
-    super::parquet::as_csv(path).map_err(|error| DataError::Parquet {
-        file,
-        problem: format!("cannot be read as Parquet ({error}); write it with snappy compression or none, or as CSV"),
-    })
+fn parquet_as_csv(path: &Path, file: &str, most: u64) -> Result<Option<String>, DataError> {
+    use super::parquet::{Failure, as_csv};
+    match as_csv(path, most) {
+        Ok(text) => Ok(Some(text)),
+        Err(Failure::TooLarge) => Ok(None),
+        Err(Failure::Format(error)) => Err(DataError::Parquet {
+            file: file.into(),
+            problem: format!(
+                "cannot be read as Parquet ({error}); write it with snappy compression or none, or as CSV"
+            ),
+        }),
+    }
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet_as_csv(_: &Path, file: String) -> Result<String, DataError> {
+fn parquet_as_csv(_: &Path, file: &str, _: u64) -> Result<Option<String>, DataError> {
     Err(DataError::Parquet {
-        file,
+        file: file.into(),
         problem: "is a Parquet file, which this build does not read; save it as CSV, or build with --features parquet"
             .into(),
     })
