@@ -49,7 +49,7 @@ pub use new_rows::{NewRows, read_new};
 pub use places::Places;
 pub use read::read;
 pub use relinkable::Relinkable;
-pub(crate) use sha256::files_sha256;
+pub(crate) use sha256::{files_sha256, text_sha256};
 pub use stan_json::stan_json;
 pub(crate) use table::Table;
 pub use truth::Truth;

@@ -20,6 +20,14 @@ pub(crate) fn files_sha256(files: &[&Path]) -> Option<String> {
             }
         }
     }
-    let digest = hash.finalize();
-    Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(hex(&hash.finalize()))
+}
+
+/// The SHA-256 of a text.
+pub(crate) fn text_sha256(text: &str) -> String {
+    hex(&Sha256::digest(text))
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

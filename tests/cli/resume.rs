@@ -270,6 +270,14 @@ fn a_checkpoint_with_other_random_numbers_is_noticed() {
     let word = rng["word_pos"].as_u64().unwrap();
     rng["word_pos"] = json!(word + 2);
     fs::write(&path, saved.to_string()).unwrap();
+    let (_, stderr) = project.run(&arguments("output=killed", &["--resume"]), 2);
+    assert!(
+        stderr.contains("checkpoint_1.json is damaged: remove it"),
+        "{stderr}"
+    );
+    // As older versions wrote it, nothing but the draws would tell.
+    saved.as_object_mut().unwrap().remove("sha256").unwrap();
+    fs::write(&path, saved.to_string()).unwrap();
     project.run(&arguments("output=killed", &["--resume"]), 0);
     let [one, two] = ["whole", "killed"].map(|folder| bytes(&project, folder, "draws_1.csv"));
     assert!(one != two);

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::text_sha256;
 use crate::posterior::{Folder, PosteriorError};
 use crate::sampler::chain::ChainState;
 
@@ -17,6 +18,9 @@ pub struct Checkpoint {
     /// The time of the fit so far, over all its runs.
     pub seconds: f64,
     pub state: ChainState,
+    /// The SHA-256 of the text without this entry, which is the last one; none in files of older versions.
+    #[serde(skip_serializing, default)]
+    sha256: Option<String>,
 }
 
 impl Checkpoint {
@@ -25,35 +29,57 @@ impl Checkpoint {
             format: FORMAT,
             seconds,
             state,
+            sha256: None,
         }
     }
 
     /// None for a chain that has not been saved yet.
     pub fn read(folder: &Folder, chain: usize) -> Result<Option<Checkpoint>, PosteriorError> {
         let name = Folder::checkpoint(chain);
-        let saved = folder.read_json(&name).map_err(|error| match error {
+        let saved: Option<Checkpoint> = folder.read_json(&name).map_err(|error| match error {
             PosteriorError::Json { path, .. } | PosteriorError::Rows { path, .. } => {
                 PosteriorError::Checkpoint { path, chain }
             }
             error => error,
         })?;
-        match saved {
-            Some(Checkpoint { format, .. }) if format != FORMAT => {
-                Err(PosteriorError::OtherVersion {
-                    path: folder.file(&name),
+        let path = || folder.file(&name);
+        match &saved {
+            Some(saved) if saved.format != FORMAT => {
+                Err(PosteriorError::OtherVersion { path: path() })
+            }
+            Some(saved) if !saved.is_of(&folder.read(&name)?.unwrap_or_default()) => {
+                Err(PosteriorError::Checkpoint {
+                    path: path(),
+                    chain,
                 })
             }
-            saved => Ok(saved),
+            _ => Ok(saved),
         }
+    }
+
+    /// Whether the text is as it was written: going on from an edited state would give draws of no posterior.
+    fn is_of(&self, text: &str) -> bool {
+        let Some(sha256) = &self.sha256 else {
+            return true;
+        };
+        let body = text.trim_end().strip_suffix(&entry(sha256));
+        body.is_some_and(|body| text_sha256(body) == *sha256)
     }
 
     /// Replaces the earlier checkpoint of the chain; one of the two is there at every moment.
     pub fn write(&self, folder: &Folder) -> std::io::Result<()> {
         let text = serde_json::to_string(self).expect("plain JSON");
-        folder.replace(&Folder::checkpoint(self.state.outcome.chain), text + "\n")
+        let body = text.strip_suffix('}').expect("it is an object");
+        let text = format!("{body}{}\n", entry(&text_sha256(body)));
+        folder.replace(&Folder::checkpoint(self.state.outcome.chain), text)
     }
 
     pub fn num_draws(&self) -> usize {
         self.state.outcome.num_draws
     }
+}
+
+/// The end of a checkpoint's text.
+fn entry(sha256: &str) -> String {
+    format!(",\"sha256\":\"{sha256}\"}}")
 }
