@@ -65,7 +65,8 @@ mod tests {
     #[test]
     fn columns_become_orthogonal_by_a_rotation() {
         for (dim, is_singular) in [(1, false), (2, false), (7, false), (7, true)] {
-            let entry = |k: usize| ((k * k) as f64 * 0.71 + k as f64).sin() * (1.0 + k as f64);
+            let entry =
+                |k: usize| ((k * k) as f64 * 0.71 + k as f64 + 0.4).sin() * (1.0 + k as f64);
             let mut before: Vec<f64> = (0..dim * dim).map(entry).collect();
             if is_singular {
                 before.copy_within(0..dim, 3 * dim);
