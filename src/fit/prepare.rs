@@ -413,11 +413,23 @@ impl Program {
             return Ok(None);
         };
         let gaussian = GaussianDensity::new(prior, Arc::new(statistics), places, alpha);
-        let Some(mut gaussian) = gaussian else {
+        let Some(gaussian) = gaussian else {
             return Ok(None);
         };
+        let known = match config.model.stan.is_shipped("linear") {
+            true => priors::of_linear(entries, num_columns),
+            false => None,
+        };
+        let mut gaussian = match known {
+            Some(known) => gaussian.with_known_prior(&known),
+            None => gaussian,
+        };
         let mut rng = rng::stream(config.sampler.seed, usize::MAX - 1);
-        let agrees = gaussian.agrees_with(model, &mut rng)?;
+        let mut agrees = gaussian.agrees_with(model, &mut rng)?;
+        // Numbers of very different size may lose too many digits in other coordinates.
+        if !agrees && gaussian.forget_known_prior() {
+            agrees = gaussian.agrees_with(model, &mut rng)?;
+        }
         Ok(agrees.then_some(gaussian))
     }
 

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use rand::Rng;
 
+use super::linear_prior::{DiagonalPrior, LinearPrior};
 use super::{ModelError, StanModel, ThetaGivenPi};
+use crate::numerics::dot;
 use crate::sampler::chain::{GaussianTheta, LinkedDensity};
 use crate::sampler::hmc::{EvalError, LogDensity};
 use crate::sampler::links::{LinearStatistics, Permutation};
@@ -19,12 +21,17 @@ use crate::sampler::links::{LinearStatistics, Permutation};
 /// likelihood is isotropic however the predictors are correlated. With u the root of the residual sum of squares of the
 /// links as given, z has about the spread of log sigma, 1 / sqrt(n), before a metric is learnt. All other parameters stay as
 /// they are. The map is affine, so the density of z needs no Jacobian.
+///
+/// The prior of the shipped program `linear` is known as it stands there. With it no gradient needs the program, and HMC
+/// moves in w = V'z, where neither prior nor likelihood correlates the coefficients: see `DiagonalPrior`.
 pub struct GaussianDensity {
     /// The program without its likelihood.
     prior: StanModel,
     statistics: Arc<LinearStatistics>,
     places: GaussianTheta,
     temperature: f64,
+    /// The prior in closed form, where it is known.
+    known: Option<DiagonalPrior>,
     /// u.
     unit: f64,
     /// What the program's log density has beyond this one: constants that it keeps or drops.
@@ -52,9 +59,31 @@ impl GaussianDensity {
             statistics,
             places,
             temperature,
+            known: None,
             unit,
             constant: 0.0,
         })
+    }
+
+    /// The same density, where the program's prior is known to be this one. Coefficients and variance are all its parameters.
+    pub fn with_known_prior(self, known: &LinearPrior) -> GaussianDensity {
+        let statistics = &self.statistics;
+        let known = known.diagonal(statistics.r(), statistics.given_projection(), self.unit);
+        let is_all = self.prior.dim() == statistics.dim() + 1;
+        GaussianDensity {
+            known: known.filter(|_| is_all),
+            ..self
+        }
+    }
+
+    /// Takes the prior from the program again; false where it was taken from there all along.
+    pub fn forget_known_prior(&mut self) -> bool {
+        self.known.take().is_some()
+    }
+
+    /// Whether gradients do without the program.
+    pub fn knows_prior(&self) -> bool {
+        self.known.is_some()
     }
 
     /// The program without its likelihood and without rows: its parameters are those of the program.
@@ -66,16 +95,20 @@ impl GaussianDensity {
         &self.statistics
     }
 
-    /// z becomes theta.
-    fn to_theta(&self, position: &mut [f64]) {
-        let beta = self.places.beta_mut(position);
+    /// A position becomes theta.
+    fn theta_at(&self, position: &[f64], theta: &mut [f64]) {
+        theta.copy_from_slice(position);
+        if let Some(known) = &self.known {
+            return known.to_beta(position, theta, self.places.place());
+        }
+        let beta = self.places.beta_mut(theta);
         for (value, given) in beta.iter_mut().zip(self.statistics.given_projection()) {
             *value = given + self.unit * *value;
         }
         self.statistics.r().solve(beta);
     }
 
-    /// theta becomes z.
+    /// theta becomes a position.
     fn to_position(&self, theta: &mut [f64]) {
         let beta = self.places.beta_mut(theta);
         for k in 0..beta.len() {
@@ -83,13 +116,28 @@ impl GaussianDensity {
             // R is upper triangular: entry k uses no earlier one.
             beta[k] = (self.statistics.r().times(k, beta) - given) / self.unit;
         }
+        self.turn(beta);
     }
 
     /// The gradient by theta becomes the gradient by z.
-    fn pull_back(&self, gradient: &mut [f64]) {
+    fn by_z(&self, gradient: &mut [f64]) {
         let beta = self.places.beta_mut(gradient);
         self.statistics.r().solve_transposed(beta);
         beta.iter_mut().for_each(|value| *value *= self.unit);
+    }
+
+    /// The gradient by theta becomes the gradient by the position.
+    fn pull_back(&self, gradient: &mut [f64]) {
+        self.by_z(gradient);
+        self.turn(self.places.beta_mut(gradient));
+    }
+
+    /// z becomes w where HMC moves there, and gradients by them likewise.
+    fn turn(&self, z: &mut [f64]) {
+        if let Some(known) = &self.known {
+            let before = z.to_vec();
+            known.turn(&before, z);
+        }
     }
 
     /// Whether this is the density of `program` up to a constant, which is taken over: values and gradients are compared
@@ -149,7 +197,7 @@ impl GaussianDensity {
         })
     }
 
-    /// Through the statistics and through the program, both by z.
+    /// Through the statistics and through the program, both by the position.
     fn both(
         &self,
         program: &StanModel,
@@ -162,7 +210,7 @@ impl GaussianDensity {
         let mut plain = ThetaGivenPi::new(program, responses);
         plain.align(permutation, responses);
         let mut theta = position.to_vec();
-        self.to_theta(&mut theta);
+        self.theta_at(position, &mut theta);
         let mut plain = Evaluated::new(&mut plain, &theta);
         if let Ok(plain) = &mut plain {
             self.pull_back(&mut plain.gradient);
@@ -207,8 +255,10 @@ pub struct GaussianGivenPi<'m> {
     shared: &'m GaussianDensity,
     prior: ThetaGivenPi<'m>,
     theta: Vec<f64>,
-    /// Q'y less that of the links as given.
+    /// Q'y less that of the links as given, in the directions of the coordinates.
     change: Vec<f64>,
+    /// As much again, for what is computed on the way.
+    scratch: Vec<f64>,
     rss: f64,
     aligned: Vec<f64>,
     /// The rows of X whose response in `aligned` is not their own.
@@ -223,6 +273,7 @@ impl<'m> GaussianGivenPi<'m> {
             prior: ThetaGivenPi::new(&shared.prior, &[0.0]),
             theta: vec![0.0; shared.prior.dim()],
             change: vec![0.0; statistics.dim()],
+            scratch: vec![0.0; statistics.dim()],
             rss: statistics.given_rss(),
             aligned: statistics.response().to_vec(),
             moved: Vec::with_capacity(statistics.num_rows()),
@@ -243,11 +294,13 @@ impl LogDensity for GaussianGivenPi<'_> {
         gradient: &mut [f64],
     ) -> Result<f64, EvalError> {
         let shared = self.shared;
+        if let Some(known) = &shared.known {
+            return Ok(self.with_known_prior(known, position, gradient));
+        }
         let places = &shared.places;
-        self.theta.copy_from_slice(position);
-        shared.to_theta(&mut self.theta);
+        shared.theta_at(position, &mut self.theta);
         let log_prior = self.prior.log_density_gradient(&self.theta, gradient)?;
-        shared.pull_back(gradient);
+        shared.by_z(gradient);
         let log_variance = places.log_variance(&self.theta);
         let precision = shared.temperature * (-log_variance).exp();
         let mut squares = self.rss;
@@ -261,6 +314,37 @@ impl LogDensity for GaussianGivenPi<'_> {
         let log_likelihood = -0.5 * (tempered_rows * log_variance + precision * squares);
         places.add_by_log_variance(0.5 * (precision * squares - tempered_rows), gradient);
         Ok(log_prior + log_likelihood + shared.constant)
+    }
+}
+
+impl GaussianGivenPi<'_> {
+    /// As `log_density_gradient`, without the program.
+    fn with_known_prior(
+        &mut self,
+        known: &DiagonalPrior,
+        position: &[f64],
+        gradient: &mut [f64],
+    ) -> f64 {
+        let shared = self.shared;
+        let (places, unit) = (&shared.places, shared.unit);
+        let log_variance = places.log_variance(position);
+        let precision = shared.temperature * (-log_variance).exp();
+        gradient.fill(0.0);
+        let (w, slopes) = (places.beta(position), places.beta_mut(gradient));
+        let mut log_density = known.of_coefficients(w, slopes);
+        let distances = self.scratch.iter_mut().zip(w).zip(&self.change);
+        distances.for_each(|((distance, w), change)| *distance = unit * w - change);
+        let steepness = precision * unit;
+        for (slope, distance) in slopes.iter_mut().zip(&self.scratch) {
+            *slope = -(*slope + steepness * distance);
+        }
+        let squares = self.rss + dot(&self.scratch, &self.scratch);
+        let tempered_rows = shared.temperature * shared.statistics.num_rows() as f64;
+        log_density -= 0.5 * (tempered_rows * log_variance + precision * squares);
+        let (log_prior, by_log_variance) = known.of_variance(log_variance);
+        let slope = by_log_variance + 0.5 * (precision * squares - tempered_rows);
+        places.add_by_log_variance(slope, gradient);
+        log_density + log_prior + shared.constant
     }
 }
 
@@ -280,6 +364,10 @@ impl LinkedDensity for GaussianGivenPi<'_> {
             self.aligned[column] = responses[permutation.row_of(column)];
         }
         self.rss = self.shared.statistics.at(permutation, &mut self.change);
+        if let Some(known) = &self.shared.known {
+            self.scratch.copy_from_slice(&self.change);
+            known.turn(&self.scratch, &mut self.change);
+        }
     }
 
     fn weights(&self) -> &[f64] {
@@ -291,8 +379,7 @@ impl LinkedDensity for GaussianGivenPi<'_> {
     }
 
     fn theta_at(&self, position: &[f64], theta: &mut [f64]) {
-        theta.copy_from_slice(position);
-        self.shared.to_theta(theta);
+        self.shared.theta_at(position, theta);
     }
 
     fn position_of(&self, mut theta: Vec<f64>) -> Vec<f64> {

@@ -5,7 +5,7 @@
 mod numbers;
 mod words;
 
-pub use numbers::entries;
+pub use numbers::{entries, of_linear};
 pub use words::PriorsUsed;
 #[cfg(test)]
 pub(crate) use words::{Law, PriorLine};

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::{Priors, ResponseKind};
 use crate::data::{Dataset, Groups};
+use crate::model::LinearPrior;
 use crate::numerics::Spread;
 
 /// Prior standard deviations in units of the spread that the data suggest, as in rstanarm.
@@ -28,6 +29,22 @@ struct OfResponse {
     /// Of the errors' standard deviation, and of their variance.
     sigma: f64,
     sigma2: f64,
+}
+
+/// The prior of the shipped program `linear` with these entries, one coefficient for each column; None where one of them is
+/// no list of numbers, or no number.
+pub fn of_linear(entries: &Map<String, Value>, num_columns: usize) -> Option<LinearPrior> {
+    let list = |name: &str| {
+        let values = entries.get(name)?.as_array()?.iter();
+        let values = values.map(Value::as_f64).collect::<Option<Vec<f64>>>()?;
+        (values.len() == num_columns).then_some(values)
+    };
+    Some(LinearPrior {
+        centre: list(X_CENTRE)?,
+        location: list(BETA_LOCATION)?,
+        scale: list(BETA_SCALE)?,
+        variance_scale: entries.get(SIGMA2_SCALE)?.as_f64()?,
+    })
 }
 
 /// Every entry that a program may declare, by name; matrices and vectors by response where the responses are a list.

@@ -110,9 +110,13 @@ fn value_and_gradient_are_those_of_the_program() {
     let informative = json!({
         "X_centre": [0, 0, 0], "beta_location": [0, 0, 0], "beta_scale": [1, 1, 1], "sigma2_scale": 1
     });
+    let of_the_user = json!({
+        "X_centre": [0, 50, 3e4], "beta_location": [100, 2, 1e-5], "beta_scale": [3, 0.1, 1e-5], "sigma2_scale": 0.3
+    });
     for prepared in [
         prepared(None, &[]),
         prepared(None, &tempered),
+        prepared(None, &[("model.data", of_the_user)]),
         prepared(
             Some(("linear.stan", LINEAR)),
             &[("model.data", informative)],
@@ -121,6 +125,9 @@ fn value_and_gradient_are_those_of_the_program() {
     ] {
         let [value, slope] = differences(&prepared);
         assert!(value < 1e-9 && slope < 1e-9, "{value} {slope}");
+        // A copy of the shipped program may have been edited.
+        let is_shipped = prepared.config.model.stan.is_shipped("linear");
+        assert_eq!(prepared.gaussian.unwrap().knows_prior(), is_shipped);
     }
 }
 

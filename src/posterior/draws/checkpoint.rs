@@ -8,7 +8,7 @@ use crate::sampler::chain::ChainState;
 
 /// Raised whenever a saved state means something else than before, as other coordinates of HMC do: going on from one of
 /// another format would sample from a wrong place without a word.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// The saved state of one chain. It vouches for the first [`Checkpoint::num_draws`] draws in the chain's files.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::copies::copied;
@@ -50,6 +51,8 @@ pub struct CsvWriter {
     num_rows: usize,
     /// Places of the columns that stand there twice.
     copied: Vec<usize>,
+    /// The row that is written.
+    line: String,
 }
 
 impl CsvWriter {
@@ -71,6 +74,7 @@ impl CsvWriter {
             num_draws: header.num_draws,
             num_rows: 0,
             copied: copied.into_iter().map(|(place, _)| place).collect(),
+            line: String::new(),
         })
     }
 
@@ -99,11 +103,16 @@ impl CsvWriter {
     }
 
     pub fn row(&mut self, values: &[f64]) -> io::Result<()> {
-        write!(self.out, "{}", join(values, ","))?;
-        for place in &self.copied {
-            write!(self.out, ",{}", format_float(values[*place]))?;
+        self.line.clear();
+        let copied = self.copied.iter().map(|place| &values[*place]);
+        for (k, value) in values.iter().chain(copied).enumerate() {
+            if k > 0 {
+                self.line.push(',');
+            }
+            push_float(*value, &mut self.line);
         }
-        writeln!(self.out)?;
+        self.line.push('\n');
+        self.out.write_all(self.line.as_bytes())?;
         self.num_rows += 1;
         Ok(())
     }
@@ -224,34 +233,66 @@ impl ChainHeader {
 }
 
 fn join(values: &[f64], separator: &str) -> String {
-    let mut text = String::with_capacity(values.len() * 20);
-    for (k, value) in values.iter().enumerate() {
-        if k > 0 {
-            text.push_str(separator);
-        }
-        text.push_str(&format_float(*value));
-    }
-    text
+    let texts: Vec<String> = values.iter().copied().map(format_float).collect();
+    texts.join(separator)
 }
 
 /// The shortest digits that read back as the same number; `nan`, `inf`, `-inf` as Stan writes them.
 pub fn format_float(value: f64) -> String {
-    if value.is_nan() {
-        return "nan".into();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "inf" } else { "-inf" }.into();
-    }
-    let text = format!("{value:?}");
-    match text.strip_suffix(".0") {
-        Some(whole) => whole.to_string(),
-        None => text,
+    let mut text = String::new();
+    push_float(value, &mut text);
+    text
+}
+
+/// Sizes of numbers, besides 0, that `zmij` writes without an exponent, as Rust's slower `{:?}` does.
+const PLAIN: RangeInclusive<f64> = 1e-4..=1e15;
+
+/// Appends what `format_float` gives.
+fn push_float(value: f64, text: &mut String) {
+    if PLAIN.contains(&value.abs()) || value == 0.0 {
+        let mut buffer = zmij::Buffer::new();
+        let digits = buffer.format_finite(value);
+        text.push_str(digits.strip_suffix(".0").unwrap_or(digits));
+    } else if value.is_nan() {
+        text.push_str("nan");
+    } else if value.is_infinite() {
+        text.push_str(if value > 0.0 { "inf" } else { "-inf" });
+    } else {
+        let digits = format!("{value:?}");
+        text.push_str(digits.strip_suffix(".0").unwrap_or(&digits));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Signs, whole numbers and every size: the same digits as Rust's, but where two of the same length are equally near.
+    #[test]
+    fn floats_are_as_short_as_those_of_rust() {
+        let check = |value: f64| {
+            let expected = format!("{value:?}");
+            let expected = expected.strip_suffix(".0").unwrap_or(&expected);
+            let text = format_float(value);
+            assert_eq!(text.len(), expected.len(), "{text} {expected}");
+            let read: f64 = text.parse().unwrap();
+            assert_eq!(read.to_bits(), value.to_bits(), "{text}");
+        };
+        let mut bits = 1u64;
+        for k in 0..200_000 {
+            bits = bits
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let wide = f64::from_bits(bits);
+            let usual = (bits >> 11) as f64 / (1u64 << 53) as f64 - 0.5;
+            let sized = usual * 10f64.powi(k % 40 - 20);
+            let values = [wide, usual, sized, sized.round()];
+            values.into_iter().filter(|v| v.is_finite()).for_each(check);
+        }
+        [0.0, -0.0, 1e-4, 9.999_999_999_999_999e-5, 1e15, 1e16]
+            .into_iter()
+            .for_each(check);
+    }
 
     #[test]
     fn floats_are_short_and_read_back_exactly() {

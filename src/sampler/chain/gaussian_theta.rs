@@ -16,6 +16,11 @@ impl GaussianTheta {
         GaussianTheta { beta, scale, power }
     }
 
+    /// Where beta stands.
+    pub fn place(&self) -> Range<usize> {
+        self.beta.clone()
+    }
+
     pub fn beta<'t>(&self, theta: &'t [f64]) -> &'t [f64] {
         &theta[self.beta.clone()]
     }
