@@ -10,7 +10,7 @@ use rand::Rng;
 use rand_distr::{ChiSquared, Distribution, StandardNormal};
 
 use super::acceptance::{Acceptance, ExchangeLogLik, Metropolis, Target};
-use super::active_set::{ActiveSet, Direction};
+use super::active_set::{ActiveSet, Direction, Moved};
 use super::family::{FamilyLogLik, Normal, PairResponses};
 use super::moved_groups::MovedGroups;
 use super::permutation::Permutation;
@@ -35,7 +35,7 @@ const MIN_PROPOSALS: usize = 600;
 const FEW_MOVED: f64 = 8.0;
 const SDS_TO_FEW: f64 = 4.0;
 /// The most proposals of one step that are made whatever d does, and the most in all: in each case so many or, in a large
-/// file, a share of the rows. With 30 000 in all, a file of 1388 rows, most of them moved, had half the effective draws of beta.
+/// file, a share of the rows. With 30 000 in all, a file of 1388 rows, most of them moved, had half the effective draws.
 const MAX_SURE_PROPOSALS: usize = 30_000;
 const MAX_PROPOSALS: usize = 60_000;
 const ROWS_PER_PROPOSAL: usize = 5;
@@ -179,6 +179,7 @@ pub struct Collapsed {
     surrogate: Surrogate,
     proposals: ActiveSet,
     num_proposals: usize,
+    num_movable: usize,
     reference: FamilyLogLik<Normal>,
     groups: MovedGroups,
 }
@@ -219,6 +220,7 @@ impl Collapsed {
             surrogate,
             proposals: ActiveSet::collapsed(),
             num_proposals: 0,
+            num_movable: space.num_movable(),
             reference,
             groups: MovedGroups::default(),
         };
@@ -258,8 +260,17 @@ impl Collapsed {
         let wanted = by_variance + PROPOSALS_PER_MOVED * mean;
         let (fewest, most) = self.bounds();
         self.num_proposals = (wanted as usize).clamp(fewest, most);
-        self.proposals
-            .expect_few(mean - SDS_TO_FEW * variance.sqrt() < FEW_MOVED);
+        self.proposals.expect(self.moved(mean, variance.sqrt()));
+    }
+
+    pub(super) fn moved(&self, mean: f64, sd: f64) -> Moved {
+        if mean - SDS_TO_FEW * sd < FEW_MOVED {
+            Moved::Few
+        } else if 2.0 * mean > self.num_movable as f64 {
+            Moved::Most
+        } else {
+            Moved::Many
+        }
     }
 
     fn bounds(&self) -> (usize, usize) {
@@ -269,6 +280,12 @@ impl Collapsed {
     #[cfg(test)]
     pub(crate) fn with_num_proposals(mut self, num_proposals: usize) -> Self {
         self.num_proposals = num_proposals;
+        self
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_moved(mut self, moved: Moved) -> Self {
+        self.proposals.expect(moved);
         self
     }
 

@@ -2,6 +2,7 @@
 //!
 //! As in `exactness`: steps from exact draws, a chi-square, and z above 4.5 with probability 3e-6 for a right kernel.
 
+use super::active_set::Moved;
 use super::exactness::{Enumeration, LIMIT, WithoutRatio};
 use super::*;
 use crate::baseline::least_squares;
@@ -88,20 +89,41 @@ fn the_marginal_posterior_is_invariant_in_every_space() {
             PriorKind::Uniform { max_moved: 4 },
             PriorKind::Hamming { theta: 0.5 },
         ] {
-            for temperature in [1.0, 0.7] {
+            for (temperature, moved) in [(1.0, Moved::Few), (0.7, Moved::Many), (1.0, Moved::Most)]
+            {
                 let prior = Prior::new(kind, space.clone());
                 let exponent = 0.5 * (temperature * N as f64 - DIM as f64);
                 let exact = enumerate(&prior, exponent);
-                let mut collapsed = kernel(temperature, &space);
+                let mut collapsed = kernel(temperature, &space).with_moved(moved);
                 let mut rng = ChaCha8Rng::seed_from_u64(k as u64);
                 let z = exact.score(&exact.replicate(DRAWS, &mut rng, |pi, rng| {
                     collapsed.start(pi);
                     collapsed.step(pi, &prior, rng);
                 }));
-                assert!(z < LIMIT, "{name}, {kind:?}, {temperature}: z = {z}");
+                assert!(
+                    z < LIMIT,
+                    "{name}, {kind:?}, {temperature}, {moved:?}: z = {z}"
+                );
             }
         }
     }
+}
+
+/// The kinds of moves follow the number of moved rows, out of those that can move.
+#[test]
+fn pairs_are_exchanged_more_often_where_most_rows_are_moved() {
+    let safe: Vec<bool> = (0..300).map(|row| row < 200).collect();
+    let facts = LinkFacts {
+        safe: Some(&safe),
+        ..LinkFacts::default()
+    };
+    let x = Array2::from_shape_fn((300, DIM), |(i, k)| if k == 0 { 1.0 } else { i as f64 });
+    let y: Vec<f64> = (0..300).map(|i| (i as f64 * 0.7).sin()).collect();
+    let space = LinkSpace::new(300, facts);
+    let collapsed = Collapsed::new(x.view(), &y, 1.0, &space).unwrap();
+    assert_eq!(collapsed.moved(20.0, 5.0), Moved::Few);
+    assert_eq!(collapsed.moved(40.0, 5.0), Moved::Many);
+    assert_eq!(collapsed.moved(60.0, 5.0), Moved::Most);
 }
 
 #[test]
