@@ -416,21 +416,10 @@ impl Program {
         let Some(gaussian) = gaussian else {
             return Ok(None);
         };
-        let known = match config.model.stan.is_shipped("linear") {
-            true => priors::of_linear(entries, num_columns),
-            false => None,
-        };
-        let mut gaussian = match known {
-            Some(known) => gaussian.with_known_prior(&known),
-            None => gaussian,
-        };
+        let is_linear = config.model.stan.is_shipped("linear");
+        let known = is_linear.then(|| priors::of_linear(entries, num_columns));
         let mut rng = rng::stream(config.sampler.seed, usize::MAX - 1);
-        let mut agrees = gaussian.agrees_with(model, &mut rng)?;
-        // Numbers of very different size may lose too many digits in other coordinates.
-        if !agrees && gaussian.forget_known_prior() {
-            agrees = gaussian.agrees_with(model, &mut rng)?;
-        }
-        Ok(agrees.then_some(gaussian))
+        Ok(gaussian.agreeing(known.flatten(), model, &mut rng)?)
     }
 
     /// The numbers of the priors, where the program mentions them and model.data does not have them.

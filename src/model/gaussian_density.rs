@@ -65,8 +65,27 @@ impl GaussianDensity {
         })
     }
 
-    /// The same density, where the program's prior is known to be this one. Coefficients and variance are all its parameters.
-    pub fn with_known_prior(self, known: &LinearPrior) -> GaussianDensity {
+    /// This density, where it is that of `program`, with the program's prior in closed form where that is `known`.
+    pub fn agreeing(
+        self,
+        known: Option<LinearPrior>,
+        program: &StanModel,
+        rng: &mut impl Rng,
+    ) -> Result<Option<GaussianDensity>, ModelError> {
+        let mut density = match known {
+            Some(known) => self.with_known_prior(&known),
+            None => self,
+        };
+        let mut agrees = density.agrees_with(program, rng)?;
+        // Numbers of very different size may lose too many digits in the coordinates of the closed form.
+        if !agrees && density.known.take().is_some() {
+            agrees = density.agrees_with(program, rng)?;
+        }
+        Ok(agrees.then_some(density))
+    }
+
+    /// Coefficients and variance must be all parameters of the program.
+    fn with_known_prior(self, known: &LinearPrior) -> GaussianDensity {
         let statistics = &self.statistics;
         let known = known.diagonal(statistics.r(), statistics.given_projection(), self.unit);
         let is_all = self.prior.dim() == statistics.dim() + 1;
@@ -74,11 +93,6 @@ impl GaussianDensity {
             known: known.filter(|_| is_all),
             ..self
         }
-    }
-
-    /// Takes the prior from the program again; false where it was taken from there all along.
-    pub fn forget_known_prior(&mut self) -> bool {
-        self.known.take().is_some()
     }
 
     /// Whether gradients do without the program.
@@ -142,11 +156,7 @@ impl GaussianDensity {
 
     /// Whether this is the density of `program` up to a constant, which is taken over: values and gradients are compared
     /// around the least-squares estimate, with the links as given and with others.
-    pub fn agrees_with(
-        &mut self,
-        program: &StanModel,
-        rng: &mut impl Rng,
-    ) -> Result<bool, ModelError> {
+    fn agrees_with(&mut self, program: &StanModel, rng: &mut impl Rng) -> Result<bool, ModelError> {
         self.constant = 0.0;
         let mut constant = None;
         let mut num_compared = 0;
