@@ -13,7 +13,7 @@ use crate::numerics::dot;
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Metric")]
 pub enum MetricKind {
-    /// A full mass matrix: learns correlations between parameters.
+    /// A full mass matrix: learns correlations between parameters, where gradients show more of them than noise.
     #[default]
     Dense,
     /// One scale for each parameter: for many parameters.
