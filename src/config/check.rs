@@ -14,7 +14,7 @@ use super::explain::shown;
 use super::outside::OutsideAsTyped;
 use super::{
     Alpha, ConfigError, Data, DataSource, Family, Feedback, Init, Model, ModelSource, Outside,
-    OutsideResponse, Prior, ResponseKind, Sampler, StanColumn, Temperature, Update,
+    OutsideResponse, Prior, ResponseKind, Sampler, StanColumn, Temperature, Unlinked, Update,
 };
 
 /// More is a slip of the keyboard, and would not fit into memory.
@@ -332,10 +332,12 @@ impl Check<'_> {
         update: Update,
         prior: Prior,
         feedback: Feedback,
-        has_places: bool,
+        data: &Data,
     ) -> Result<Option<Outside>, ConfigError> {
-        let none_is_sure = feedback == Feedback::None || has_places;
-        let Some(outside) = typed.and_then(|typed| typed.resolved(none_is_sure)) else {
+        let has_places = data.unlinked == Unlinked::Places;
+        // Chains hardly change between none and some where candidate pairs limit the links.
+        let always = feedback == Feedback::None || has_places || data.has_candidates();
+        let Some(outside) = typed.and_then(|typed| typed.resolved(always)) else {
             return self.that(
                 !has_places,
                 "permutation.outside",

@@ -226,6 +226,15 @@ impl Data {
         files
     }
 
+    /// Whether candidate pairs limit the links.
+    pub(super) fn has_candidates(&self) -> bool {
+        let of_pairs = match &self.source {
+            DataSource::Pairs { links, .. } => links.candidates,
+            _ => false,
+        };
+        of_pairs || self.candidates.is_some()
+    }
+
     /// The files that hold the rows.
     pub fn row_files(&self) -> Vec<&Path> {
         match &self.source {

@@ -69,8 +69,8 @@ pub struct OutsidePriorAsTyped {
     #[serde(default = "one")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub b: f64,
-    /// Probability that no response comes from outside: 0 or more, below 1. By default 0.5; 0 with feedback "none" and
-    /// where unlinked rows are places.
+    /// Probability that no response comes from outside: 0 or more, below 1. By default 0.5; 0 with feedback "none",
+    /// where unlinked rows are places, and with candidate pairs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub no_error: Option<f64>,
@@ -176,6 +176,13 @@ mod tests {
         assert_eq!(outside(json!({"outside": {"b": 9}})), prior(1.0, 9.0, 0.5));
         let without = json!({"outside": true, "feedback": "none"});
         assert_eq!(outside(without), prior(1.0, 1.0, 0.0));
+        let candidates = json!({
+            "model": {"stan": "linear"},
+            "data": {"file": "a.csv", "response": "y", "predictors": ["x"], "candidates": "b.csv"},
+            "permutation": {"outside": true},
+        });
+        let config = parse(&candidates.to_string(), "/project/a.json".as_ref(), &[]);
+        assert_eq!(config.unwrap().permutation.outside, prior(1.0, 1.0, 0.0));
         let config = with(json!({"outside": true})).unwrap();
         let saved = serde_json::to_value(&config).unwrap();
         let again = parse(&saved.to_string(), "/project/a.json".as_ref(), &[]).unwrap();

@@ -162,9 +162,9 @@ impl Config {
         check.audit_by_block(&audit_by_block, prior, &data)?;
         let is_open = raw.permutation.outside.is_none() && !has_places && raw.versions.is_none();
         let outside = OutsideAsTyped::for_places(raw.permutation.outside, has_places);
-        let outside = check.outside(outside, update, prior, feedback, has_places)?;
+        let outside = check.outside(outside, update, prior, feedback, &data)?;
         let by_default = OutsideAsTyped::Switch(true);
-        let by_default = check.outside(Some(by_default), update, prior, feedback, false);
+        let by_default = check.outside(Some(by_default), update, prior, feedback, &data);
         let by_default = by_default.ok().flatten().filter(|_| {
             let stays = |weights: &Weights| weights.with == WeightSide::Predictors;
             is_open && data.has_two_files() && !data.weights.as_ref().is_some_and(stays)

@@ -41,7 +41,11 @@ fn arrays_are_fitted_without_a_file() {
     let coefficients = recommended(&posterior);
     let names: Vec<&str> = coefficients.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["(Intercept)", "slope"]);
-    assert!((coefficients[1].1 - 2.0).abs() < 0.1, "{coefficients:?}");
+    // So few rows cannot tell wrong links from other faults; both answers are near the truth.
+    assert!((coefficients[1].1 - 2.0).abs() < 0.15, "{coefficients:?}");
+    let mut joint = posterior.coefficients_by(Method::Joint);
+    let slope = joint.find(|c| c.name == "slope").unwrap().estimate;
+    assert!((slope - 2.0).abs() < 0.02, "{slope}");
     let links = posterior.links.unwrap();
     assert!(links.row(0).p_moved > 0.9, "{}", links.row(0).p_moved);
     let misspelt = Fit::of_arrays(&json!({"modle": {}}), &x, &y, &["slope"]);

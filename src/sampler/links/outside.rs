@@ -384,7 +384,7 @@ fn share_without_fixed_points(d: usize, h: usize) -> f64 {
     sum
 }
 
-fn draw_beta<R: Rng + ?Sized>(a: f64, b: f64, rng: &mut R) -> f64 {
+pub(super) fn draw_beta<R: Rng + ?Sized>(a: f64, b: f64, rng: &mut R) -> f64 {
     let law = Beta::new(a, b).expect("both parameters are positive");
     law.sample(rng)
 }
