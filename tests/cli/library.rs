@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 use serde_json::json;
-use unshuffle::{Fit, Method, Posterior};
+use unshuffle::{Coefficient, Fit, Method, Posterior};
 
 use crate::common::Project;
 
@@ -43,8 +43,9 @@ fn arrays_are_fitted_without_a_file() {
     assert_eq!(names, ["(Intercept)", "slope"]);
     // So few rows cannot tell wrong links from other faults; both answers are near the truth.
     assert!((coefficients[1].1 - 2.0).abs() < 0.15, "{coefficients:?}");
-    let mut joint = posterior.coefficients_by(Method::Joint);
-    let slope = joint.find(|c| c.name == "slope").unwrap().estimate;
+    let is_slope = |c: &&Coefficient| c.name == "slope";
+    let joint = posterior.coefficients_by(Method::Joint).find(is_slope);
+    let slope = joint.unwrap().estimate;
     assert!((slope - 2.0).abs() < 0.02, "{slope}");
     let links = posterior.links.unwrap();
     assert!(links.row(0).p_moved > 0.9, "{}", links.row(0).p_moved);
