@@ -238,7 +238,7 @@ class Soak:
 
     def __init__(self, bench, minutes):
         self.bench, self.minutes, self.sizes = bench, minutes, []
-        file = study_config(bench, "soak", 100000, methods={"ours": {"sampler": {"chains": 2, "warmup": 100, "draws": 100}}})
+        file = study_config(bench, "soak", 100000, methods={"ours": {"sampler": {"chains": 2, "warmup": 300, "draws": 300}}})
         self.child = subprocess.Popen([bench.binary, "study", file], cwd=bench.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.watcher = threading.Thread(target=self.watch, daemon=True)
         self.watcher.start()
