@@ -351,7 +351,7 @@ mod tests {
             b: 4.0,
             no_error: 0.6,
         };
-        let log_ratio: Vec<f64> = (0..60).map(|row| f64::from(row % 6) - 3.0).collect();
+        let log_ratio: Vec<f64> = (0..60).map(|row| f64::from(row % 6) - 3.5).collect();
         let with = |no_error: f64| {
             let kind = PriorKind::BetaBinomial(RatePrior { no_error, ..rate });
             Prior::new(kind, LinkSpace::new(60, LinkFacts::default()))
