@@ -27,18 +27,19 @@ const LEAST_ACCEPTANCE: f64 = 0.1;
 /// Proposals for each moved row: where most rows are moved, beta depends on how they are paired.
 const PROPOSALS_PER_MOVED: f64 = 16.0;
 /// The fewest proposals of one step, for each row and in all: more gave no more ESS per second on thirteen real files. But where
-/// `MAX_SURE_PROPOSALS` allows it there is one for each row: other steps take time for every row as well, and in a simulated file of
+/// `MAX_PROPOSALS` allows it there is one for each row: other steps take time for every row as well, and in a simulated file of
 /// 10 000 rows three times as many proposals gave three times the effective draws of d.
 const MIN_PER_ROW: usize = 6;
 const MIN_PROPOSALS: usize = 600;
 /// Numbers of moved rows below `FEW_MOVED` can be where they are within so many standard deviations of the mean of d.
 const FEW_MOVED: f64 = 8.0;
 const SDS_TO_FEW: f64 = 4.0;
-/// The most proposals of one step that are made whatever d does, and the most in all: in each case so many or, in a large
-/// file, a share of the rows. With 30 000 in all, a file of 1388 rows, most of them moved, had half the effective draws.
-const MAX_SURE_PROPOSALS: usize = 30_000;
-const MAX_PROPOSALS: usize = 60_000;
+/// The most proposals of one step: in a large file so many or, if that is more, a share of the rows.
+const MAX_PROPOSALS: usize = 30_000;
 const ROWS_PER_PROPOSAL: usize = 5;
+/// The same in a file of up to so many rows: with 30 000, a file of 1388 rows, most of them moved, had half the effective draws.
+const FEW_ROWS: usize = 10_000;
+const MAX_OF_FEW_ROWS: usize = 60_000;
 /// Proposals before draws are saved, as a share of those afterwards.
 const WARMUP_SHARE: f64 = 1.0 / 3.0;
 /// Residual sums of squares below this share of the total sum of squares count as this share: beyond it there is only
@@ -48,10 +49,11 @@ const SMALLEST_SHARE: f64 = 1e-12;
 /// The fewest and the most proposals of one step.
 fn bounds(num_rows: usize) -> (usize, usize) {
     let fewest = (MIN_PER_ROW * num_rows).min(MIN_PROPOSALS);
-    (
-        fewest.max(num_rows.min(MAX_SURE_PROPOSALS)),
-        (num_rows / ROWS_PER_PROPOSAL).max(MAX_PROPOSALS),
-    )
+    let most = match num_rows {
+        0..=FEW_ROWS => MAX_OF_FEW_ROWS,
+        _ => MAX_PROPOSALS.max(num_rows / ROWS_PER_PROPOSAL),
+    };
+    (fewest.max(num_rows.min(MAX_PROPOSALS)), most)
 }
 
 /// The surrogate posterior: the tempered normal likelihood with a flat prior on beta and on log sigma.
