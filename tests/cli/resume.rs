@@ -238,19 +238,22 @@ fn a_full_disk_loses_nothing() {
 #[test]
 fn a_signal_after_sampling_changes_no_coefficient() {
     let project = project_with(401);
-    project.run(&arguments("output=whole", &[]), 0);
+    // Every gradient calls the program, so that there is time for a signal.
+    let slowly = ["--set", "sampler.standardise=false"];
+    project.run(&arguments("output=whole", &slowly), 0);
     let mut num_interrupted = 0;
     for delay in 0..16 {
         let output = format!("out{delay}");
         let setting = format!("output={output}");
-        let mut child = start(&project, &setting, &[]);
+        let mut child = start(&project, &setting, &slowly);
         wait(|| project.path(&output).join("summary.csv").exists());
         std::thread::sleep(Duration::from_millis(3 * delay));
         // SAFETY: sends a signal to a child that was not waited for.
         unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
         child.wait().unwrap();
         num_interrupted += usize::from(state(&project, &output) == "interrupted");
-        project.run(&arguments(&setting, &["--resume"]), 0);
+        let resumed = [&["--resume"], &slowly[..]].concat();
+        project.run(&arguments(&setting, &resumed), 0);
         for file in ["coefficients.csv", "trust.json"] {
             let [one, two] = ["whole", &output].map(|folder| bytes(&project, folder, file));
             assert!(one == two, "{file} of a fit stopped after {delay}");
