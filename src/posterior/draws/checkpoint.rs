@@ -18,7 +18,7 @@ pub struct Checkpoint {
     /// The time of the fit so far, over all its runs.
     pub seconds: f64,
     pub state: ChainState,
-    /// The SHA-256 of the text without this entry, which is the last one; none in files of older versions.
+    /// The SHA-256 of the text without this entry, which is the last one. Where it was removed, only the draws can tell of an edit.
     #[serde(skip_serializing, default)]
     sha256: Option<String>,
 }
